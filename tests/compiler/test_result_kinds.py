@@ -393,3 +393,45 @@ def test_what_max_chooses_inside_no_grad_is_the_argument_itself() -> None:
     for point in ([1.0, 2.0], [2.0, 1.0], [-1.0, 3.0], [5.0, -2.0], [-3.0, -4.0], [0.5, 0.25]) * 2:
         assert compiled(point) == f(point)
         assert compiled.value_and_grad(point) == rg.value_and_grad(f)(point)
+
+
+def carried(x: float) -> Any:
+    largest: Any = 0
+    for one in (x, x + 1.0):
+        largest = max(largest, one)
+    return isinstance(largest, float)
+
+
+def matched(x: float) -> Any:
+    match max(x, 0):
+        case int():
+            return True
+        case _:
+            return False
+
+
+ASKED: dict[str, Callable[[float], Any]] = {
+    "int": lambda x: isinstance(max(x, 0), int),
+    "float": lambda x: isinstance(min(x, 0), float),
+    "bool": lambda x: isinstance(max(x, True), bool),
+    "a sum": lambda x: isinstance(max(x, 0) + 1, int),
+    "a size": lambda x: isinstance(abs(min(x, 0)), float),
+    "a union": lambda x: isinstance(max(x, 0), int | str),
+    "attribute": lambda x: hasattr(max(x, 0), "bit_length"),
+    "class": lambda x: max(x, 0).__class__ is int,
+    "carried": carried,
+    "matched": matched,
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.filterwarnings("ignore::retrograd.errors.CompileWarning")
+def test_what_max_gives_is_an_int_or_a_float(name: str) -> None:
+    asked = ASKED[name]
+
+    def function(weight: float, x: float) -> Any:
+        return weight * 2.0 if asked(x) else weight * x
+
+    compiled = rg.compile(function)
+    for x in (0.5, -0.5, 1.5, -2.0, 0.25, -0.25, 3.0, -3.0) * 4:
+        assert compiled(0.7, x) == function(0.7, x)

@@ -401,14 +401,14 @@ class Reach:
         self._codes.extend(codes)
         self._namespaces.append((function.__globals__, len(function.__globals__)))
         names = {name for code in codes for name in code.co_names}
-        for name in sorted(names & _ANY_VARIABLE):
-            if name not in function.__globals__:
-                self._refuse(f"calls {name}(), which may read any variable")
+        for name in sorted((names & _ANY_VARIABLE) - function.__globals__.keys()):
+            self._refuse(f"calls {name}(), which may read any variable")
         if not is_of_dataclass(function.__code__):
             self.asks_kinds = self.asks_kinds or asks_for_numbers(function)
             self.asks_types |= not names.isdisjoint(TYPES)
             self.tests_identity |= compares_objects(function) or not names.isdisjoint(IDENTITY)
         if any(_MATCH_CLASS in code.co_code[::2] for code in codes):
+            self.asks_types |= not names.isdisjoint(NUMBERS)  # case int():
             names.add("getattr")
         if any(map(catches_missing, codes)):
             names.add("AttributeError")

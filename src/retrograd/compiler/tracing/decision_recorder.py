@@ -32,7 +32,12 @@ __all__ = ["DecisionRecorder", "as_float"]
 
 _FLOATS = frozenset({float, FloatTracer})
 #: The rows of operators, which give NumPy's numbers where an operand is one.
-_ARITHMETIC = frozenset({"add", "sub", "mul", "div", "neg", "abs", "pow", "mod", "floordiv", "identity", "where"})
+_ARITHMETIC = frozenset(
+    {
+        *("add", "sub", "mul", "div", "neg", "abs", "pow", "mod", "floordiv", "identity", "where"),
+        *("max", "min", "maximum", "minimum"),
+    }
+)
 _INTS = frozenset({int, ChoiceTracer})
 
 #: What rounds a float to an int.
@@ -79,6 +84,7 @@ class DecisionRecorder(ABC):
         self._chooses_ints = False  # as numbers, beside floats
         self._numpys: set[int] = set()  # the leaves that are NumPy's numbers, by their ids
         self._numpys_ints: set[int] = set()  # nodes that NumPy's functions give as ints
+        self._ints_or_floats: set[int] = set()  # nodes of max and min, of an int and floats
         self._numpy_tests: set[int] = set()  # comparisons with NumPy's numbers
         self._index_numbers: dict[int, Value] = {}  # the leaves that have indices as numbers, by their slots
         self._among: dict[int, tuple[BoolTracer, Value, frozenset[int | str]]] = {}  # by the ids of tests
@@ -150,6 +156,15 @@ class DecisionRecorder(ABC):
             self._numpys_ints.add(id(number._node))
         return number
 
+    def as_int_or_float(self, number: FloatTracer, chosen: Sequence[Any]) -> FloatTracer:
+        """A number that is one of some: an int in some calls, and a float in others, if there is an int among them."""
+        is_either = any(is_tracer(one) and id(one._node) in self._ints_or_floats for one in chosen)
+        if is_either or not {int, bool, ChoiceTracer}.isdisjoint(map(type, chosen)):
+            self._ints_or_floats.add(id(number._node))
+            if self._wants_ints:
+                self.untraceable("takes an int or a float where something asks for types, or keeps it in a cache")
+        return number
+
     def may_be_numpys_int(self, number: FloatTracer) -> bool:
         """Whether a number is computed from such."""
         return self._come_from(self._numpys_ints, [number._node])
@@ -162,9 +177,10 @@ class DecisionRecorder(ABC):
         if is_tracer(thing):
             found.append(np.float64)
             found += [np.int64] if self.may_be_numpys_int(thing) else []
+            found += [int, bool] if self._come_from(self._ints_or_floats, [thing._node]) else []
         plain = tuple(kind for kind in kinds if type(kind) in (type, ABCMeta))
         if len({issubclass(one, plain) for one in found}) > 1:
-            self.untraceable("asks whether a number is one of NumPy's")
+            self.untraceable("asks whether a number is an int, or one of NumPy's")
 
     def concrete(self, value: Value) -> float:
         """The concrete number of a node in this run."""

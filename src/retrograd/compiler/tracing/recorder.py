@@ -503,14 +503,14 @@ class Recorder(DecisionRecorder):
             return None
         node, candidates, values = found
         if values == 0 and not self._by_order:
-            return self.traced(engine.reduce(name, candidates))
+            return self.as_int_or_float(self.traced(engine.reduce(name, candidates)), items)
         mixed = 0 < values < len(candidates)
         if mixed and self._decides_kinds:
             return None
         # As Selection(node, FIRST[name], candidates), in a fraction of the time.
         self._recording.selections.append(tuple.__new__(Selection, (node, FIRST[name], candidates, 0)))
         if values == 0:
-            return self.traced(node)
+            return self.as_int_or_float(self.traced(node), items)
         if mixed or self._mixed:  # so may its candidates be
             self._mixed.add(id(node))
         return node
