@@ -225,6 +225,25 @@ def test_members_with_equality_of_their_own() -> None:
         assert compiled.value_and_grad(PARAMETERS, data) == rg.value_and_grad(function)(PARAMETERS, data)
 
 
+def test_members_that_are_equal_are_told_apart() -> None:
+    def function(p: Any, data: Any) -> Any:
+        return sum(p[0] if one is Unlike.X else p[1] for one in data)
+
+    checked(function, lambda draw: [draw.choice([*Unlike]) for _ in range(4)])
+
+
+def test_members_of_a_large_enumeration() -> None:
+    large: Any = enum.Enum("large", [f"m{i}" for i in range(80)])  # type: ignore[misc]
+
+    def function(p: Any, data: Any) -> Any:
+        return sum(p[0] if one is large.m3 else p[1] for one in data)
+
+    draw, compiled = random.Random(8), rg.compile(function)
+    for _ in range(20):
+        data = [draw.choice([*large]) for _ in range(3)]
+        assert compiled.value_and_grad(PARAMETERS, data) == rg.value_and_grad(function)(PARAMETERS, data)
+
+
 def test_members_with_an_order() -> None:
     def function(p: Any, data: Any) -> Any:
         return p[0] * sum(one < Ordered.HIGH for one in data) + sum(

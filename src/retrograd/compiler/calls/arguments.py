@@ -73,6 +73,9 @@ _MUTABLE = (list, tuple, dict, set, bytearray, array, *_TAKEN_APART)
 _CONTENTS_CHANGE = (Set, Mapping, MutableSequence, deque, array, memoryview)
 
 
+#: Of so many members of an enumeration one is selected at most.
+_MOST_MEMBERS = 64
+
 #: What a row of data holds, whose description needs no more than its type.
 _FLAT = frozenset({float, int, str, bytes, bool, type(None)})
 
@@ -243,10 +246,11 @@ class _Reader:
         if kind not in self._enumerations:
             self._enumerations.add(kind)
             self.result.objects += members
-        site = members_site() if self._column in self._varying.members else None
+        varies = self._column in self._varying.members and len(members) <= _MOST_MEMBERS
+        site = members_site() if varies else None
         if site is None:
             return member, ("is", member)
-        place = members.index(member)
+        place = next(i for i, one in enumerate(members) if one is member)  # which may be equal to another one
         leaf = Value(float(place))
         spec = "member", self.result.add_input(leaf, False), members
         return one_of_members(self._recorder.integer(leaf), members, site), spec

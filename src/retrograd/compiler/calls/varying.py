@@ -176,8 +176,8 @@ def _leaves(spec: tuple[Any, ...], column: Column) -> Iterator[tuple[Any, ...]]:
             yield column, _INT, str, None
         case ("bool", _):
             yield column, _INT, bool, None
-        case ("optional", _, placeholder, _):
-            yield column, _OPTIONAL, type(placeholder)
+        case ("optional", _, instead, _):
+            yield column, _OPTIONAL, type(instead)
         case ("int", _, _):
             yield column, _INT, int, None
         case ("int", _, _, kind):

@@ -16,16 +16,7 @@ __all__ = ["divide_ahead", "waiting"]
 
 #: So many operations after a quotient its last bit does not matter to what jumps.
 _NEAR = 4
-_JUMPS = (
-    "fcmp",
-    "call llvm.floor",
-    "call llvm.ceil",
-    "call llvm.trunc",
-    "call llvm.rint",
-    "call llvm.round",
-    "call fmod",
-)
-
+_JUMPS = ("fcmp", "call fmod", *(f"call llvm.{name}" for name in ("floor", "ceil", "trunc", "rint", "round")))
 
 #: Divisors are larger.
 _LEAST = 2.0**-1000
@@ -38,10 +29,10 @@ def divide_ahead(top: Block, is_forward: bool) -> None:
     unused = 1 + max(numbers, default=0)
     jumping = _before_jumps([step for step in steps_in(top) if isinstance(step, Op)])
     for loop in loops:
-        before, awaited = waiting(loop), _awaited(loop)
+        before, quotients = waiting(loop), _awaited(loop) - jumping
         steps: list[Op | Loop] = []
         for step in loop.body.steps:
-            if isinstance(step, Op) and step.name == "fdiv" and step.result in awaited - jumping:
+            if isinstance(step, Op) and step.name == "fdiv" and step.result in quotients:
                 number, divisor = step.operands
                 if number in before and isinstance(divisor, Ref) and divisor not in before:
                     ahead, size, is_small = Ref(unused), Ref(unused + 1), Ref(unused + 2, True)
