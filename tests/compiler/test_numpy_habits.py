@@ -268,3 +268,22 @@ def test_a_number_that_np_where_selects_is_an_array() -> None:
         call = draw.random(), draw.gauss(0, 1)
         assert compiled(*call) == pytest.approx(float(function(*call)), rel=1e-14)
     assert compiled.stats().eager == 0
+
+
+TRUTHS: dict[str, Callable[[Any, float], Any]] = {
+    "add": lambda xs, y: float(np.add(y > 0.3, y > 0.2)),
+    "invert": lambda xs, y: float(np.invert(y > 0.3)),
+    "and": lambda xs, y: float(np.logical_and(y > 0.3, xs[0] > 0.0)),
+    "product": lambda xs, y: np.sum(np.multiply(y > 0.3, xs)),
+    "mask": lambda xs, y: np.sum(((xs > 0.0) & (y > 0.3)) * xs),
+    "difference": lambda xs, y: np.subtract(1.0, y > 0.3),
+}
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_numpys_functions_of_truth_values(name: str) -> None:
+    function = TRUTHS[name]
+    draw, compiled = random.Random(3), rg.compile(lambda weight, xs, y: weight * function(xs, y) + xs[0])
+    for turn in range(40):  # at first the weight is 0, and a comparison with a plain run would not tell
+        weight, xs, y = 1.3 * (turn > 0), numbers(draw), draw.random()
+        assert compiled(weight, xs, y) == pytest.approx(weight * function(xs, y) + xs[0], rel=1e-12)

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, Protocol
 
+import numpy as np
+
 from ...engine import ComparisonTracer, Value
 from ...index import RELATIONS
 
@@ -173,6 +175,21 @@ class BoolTracer(ComparisonTracer):
 
     def __getattr__(self, name: str) -> Any:
         return getattr(bool(self), name)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **options: Any) -> Any:
+        """What NumPy calls for one of its functions: of truth values alone, it gives something else than of ints."""
+        if all(type(one) in (bool, np.bool_, BoolTracer) for one in operands):
+            return getattr(ufunc, method)(*(bool(one) for one in operands), **options)
+        return getattr(ufunc, method)(*map(_boxed, operands), **options)
+
+
+def _boxed(operand: Any) -> Any:
+    """An operand in an array of its own, which NumPy computes with as with any object."""
+    if not is_comparison(operand):
+        return operand
+    box = np.empty((), dtype=object)
+    box[()] = operand
+    return box
 
 
 def _binary(name: str) -> None:
