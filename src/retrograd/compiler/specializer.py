@@ -563,8 +563,12 @@ class Specializer:
         mine, others = np.array(ours), np.array(theirs)
         same = (mine == others) | (np.isnan(mine) & np.isnan(others))
         with np.errstate(all="ignore"):
-            far = np.where(same, 0.0, np.abs(mine - others) / scales)
-        return float(np.max(np.where(np.isfinite(scales) & ~np.isnan(far), far, np.where(same, 0.0, math.inf))))
+            far = np.abs(mine - others) / scales
+        # No np.max: NumPy loses the error where there is no memory.
+        distances = zip(far.tolist(), scales.tolist(), same.tolist(), strict=True)
+        return max(
+            (one if one < math.inf > scale else math.inf for one, scale, alike in distances if not alike), default=0.0
+        )
 
 
 def _is_result(root: Any, plain_call: bool) -> bool:
