@@ -211,6 +211,14 @@ def test_what_is_asked_otherwise() -> None:
             assert mine == data
 
 
+def alike(function: Callable[..., Any], members: list[Any]) -> None:
+    """Forty calls with lists of members give what the function gives, gradients included."""
+    draw, compiled = random.Random(8), rg.compile(function)
+    for _ in range(40):
+        data = [draw.choice(members) for _ in range(4)]
+        assert are_alike(compiled.value_and_grad(PARAMETERS, data), rg.value_and_grad(function)(PARAMETERS, data))
+
+
 def test_members_with_equality_of_their_own() -> None:
     def function(p: Any, data: Any) -> Any:
         return (
@@ -219,10 +227,7 @@ def test_members_with_equality_of_their_own() -> None:
             + p[2] * (data[0] is Unlike.X)
         )
 
-    draw, compiled = random.Random(8), rg.compile(function)
-    for _ in range(40):
-        data = [draw.choice([*Unlike]) for _ in range(4)]
-        assert compiled.value_and_grad(PARAMETERS, data) == rg.value_and_grad(function)(PARAMETERS, data)
+    alike(function, [*Unlike])
 
 
 def test_members_that_are_equal_are_told_apart() -> None:
@@ -238,10 +243,7 @@ def test_members_of_a_large_enumeration() -> None:
     def function(p: Any, data: Any) -> Any:
         return sum(p[0] if one is large.m3 else p[1] for one in data)
 
-    draw, compiled = random.Random(8), rg.compile(function)
-    for _ in range(20):
-        data = [draw.choice([*large]) for _ in range(3)]
-        assert compiled.value_and_grad(PARAMETERS, data) == rg.value_and_grad(function)(PARAMETERS, data)
+    alike(function, [*large])
 
 
 def test_members_with_an_order() -> None:
@@ -250,10 +252,7 @@ def test_members_with_an_order() -> None:
             p[1] if one is Ordered.LOW else p[2] for one in data
         )
 
-    draw, compiled = random.Random(8), rg.compile(function)
-    for _ in range(40):
-        data = [draw.choice([*Ordered]) for _ in range(4)]
-        assert are_alike(compiled.value_and_grad(PARAMETERS, data), rg.value_and_grad(function)(PARAMETERS, data))
+    alike(function, [*Ordered])
 
 
 def test_a_member_whose_attribute_changes() -> None:

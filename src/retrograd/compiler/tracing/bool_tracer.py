@@ -18,7 +18,7 @@ import numpy as np
 from ...engine import ComparisonTracer, Value
 from ...index import RELATIONS
 
-__all__ = ["COMPARISON_ROWS", "BoolTracer", "ComparisonRecorder", "Purpose", "is_comparison"]
+__all__ = ["COMPARISON_ROWS", "BoolTracer", "ComparisonRecorder", "Purpose", "array_of_one", "is_comparison"]
 
 #: The row of the op table that computes a comparison.
 COMPARISON_ROWS = {
@@ -180,16 +180,15 @@ class BoolTracer(ComparisonTracer):
         """What NumPy calls for one of its functions: of truth values alone, it gives something else than of ints."""
         if all(type(one) in (bool, np.bool_, BoolTracer) for one in operands):
             return getattr(ufunc, method)(*(bool(one) for one in operands), **options)
-        return getattr(ufunc, method)(*map(_boxed, operands), **options)
+        boxed = (array_of_one(one) if is_comparison(one) else one for one in operands)
+        return getattr(ufunc, method)(*boxed, **options)
 
 
-def _boxed(operand: Any) -> Any:
-    """An operand in an array of its own, which NumPy computes with as with any object."""
-    if not is_comparison(operand):
-        return operand
-    box = np.empty((), dtype=object)
-    box[()] = operand
-    return box
+def array_of_one(thing: Any) -> Any:
+    """An array without axes that holds a thing: NumPy computes with that as with any object."""
+    made = np.empty((), dtype=object)
+    made[()] = thing
+    return made
 
 
 def _binary(name: str) -> None:

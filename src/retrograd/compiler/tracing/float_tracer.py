@@ -20,6 +20,7 @@ from ... import engine, errors
 from ...engine import Value
 from ...engine.numbers import is_number
 from ...index import RELATIONS
+from .bool_tracer import array_of_one
 
 __all__ = ["FloatTracer", "NumberRecorder", "is_tracer"]
 
@@ -103,7 +104,8 @@ class FloatTracer(engine.NumberTracer):
         for one in operands:
             if isinstance(one, (np.ndarray, np.generic)):
                 self._recorder.check_precision(one.dtype.type, operands)
-        return getattr(ufunc, method)(*map(_boxed, operands), **options)
+        boxed = (array_of_one(one) if is_tracer(one) else one for one in operands)
+        return getattr(ufunc, method)(*boxed, **options)
 
     def __bool__(self) -> bool:
         self._recorder.check("a number")
@@ -184,14 +186,6 @@ class FloatTracer(engine.NumberTracer):
     def conjugate(self) -> FloatTracer:
         """The number itself, as a float's."""
         return self
-
-
-def _boxed(operand: Any) -> Any:
-    if not is_tracer(operand):
-        return operand
-    box = np.empty((), dtype=object)
-    box[()] = operand
-    return box
 
 
 def _reads_attribute(frame: FrameType) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from ... import engine
 from ...engine import Value
 from ...engine.elementwise import any_array
-from .bool_tracer import BoolTracer, is_comparison
+from .bool_tracer import BoolTracer, array_of_one, is_comparison
 from .choice_tracer import is_choice
 from .float_tracer import is_tracer
 
@@ -37,13 +37,6 @@ def _number(thing: Any) -> Any:
 def as_numpys(number: Any) -> Any:
     """An int as one of NumPy's."""
     return number.of_kind(np.int64) if is_choice(number) else np.int64(number) if type(number) is int else number
-
-
-def _array_of_one(thing: Any) -> Any:
-    """An array without axes, as ``np.where`` gives of single numbers, which ``x += 1`` changes in place."""
-    made = np.empty((), object)
-    made[()] = thing
-    return made
 
 
 def as_float(number: Any) -> Any:
@@ -135,7 +128,7 @@ def _where(*operands: Any, **options: Any) -> Any:
         return np.where(*operands, **options)
     test, *others = operands
     if type(test) is BoolTracer and not any_array(others):
-        return _array_of_one(_selected(test, *others))
+        return array_of_one(_selected(test, *others))  # which x += 1 changes in place, for all its names
     return _of_elements(_selected, test._rg_tests if type(test) is TestArray else test, *others)
 
 
