@@ -86,4 +86,19 @@ PyObject* standing(PyObject* object, PyObject* args) {
   Py_RETURN_NONE;
 }
 
+// await_comparisons(number, times): so many later calls of a program are reported as UNCOMPARED.
+PyObject* await_comparisons(PyObject* object, PyObject* args) {
+  size_t number, times;
+  if (!PyArg_ParseTuple(args, "nn:await_comparisons", &number, &times)) return nullptr;
+  const std::shared_ptr<Specialization> entry = find_specialization(self_of(object), number);
+  if (entry) entry->comparisons.await(times);
+  Py_RETURN_NONE;
+}
+
+// take_comparison(number): counts one that begins. Whether one was left.
+PyObject* take_comparison(PyObject* object, PyObject* number) {
+  const std::shared_ptr<Specialization> entry = find_specialization(self_of(object), PyLong_AsSize_t(number));
+  return PyErr_Occurred() ? nullptr : PyBool_FromLong(entry && entry->comparisons.take());
+}
+
 }  // namespace retrograd::compiler

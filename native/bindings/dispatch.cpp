@@ -127,6 +127,33 @@ std::optional<Outcome> run_long(SpecializationCache* self, Found& found, size_t&
   return outcome;
 }
 
+double value_of(const Found& found) {
+  if (found.twin) return found.twin->root(0);
+  return found.interpreted ? found.entry->runner.root(0) : found.entry->single->root(0, 0);
+}
+
+// Where the several results of a call are.
+std::span<const double* const> results_in(const Found& found) {
+  if (found.twin) return found.twin->results();
+  return found.interpreted ? found.entry->runner.results() : found.entry->single->results();
+}
+
+// Whether the function is to be asked what it gives for this call, before the program answers it.
+bool must_be_compared(const SpecializationCache* self, const Found& found) {
+  Specialization& entry = *found.entry;
+  if (!entry.comparisons.look(entry.hits)) return false;
+  const Arguments& arguments = arguments_of(self, found);
+  Digest digest;
+  for (const double number : arguments.passive) digest.add(number);
+  for (const double number : arguments.active) digest.add(number);
+  for (const int32_t index : arguments.indices) digest.add(index);
+  digest.add(value_of(found));
+  if (entry.has_several_results()) {
+    for (const double* result : results_in(found)) digest.add(*result);
+  }
+  return entry.comparisons.are_due(entry.hits, digest.get());
+}
+
 // The entry that stands for a call; its forward pass is done. `plain_call`: it asks for no gradients.
 // `numbers`: only one of arguments that have no Values.
 Found find(SpecializationCache* self, bool differentiate_first, bool differentiates, PyObject* const* args,
@@ -225,9 +252,15 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
       found.reason = Reason::NOT_FINITE;
       return found;
     }
+    found.entry = &entry;
+    if (must_be_compared(self, found)) {
+      ++self->again;
+      found.entry = nullptr;
+      found.reason = Reason::UNCOMPARED;
+      return found;
+    }
     ++entry.hits;
     entry.fingerprint = fingerprint;
-    found.entry = &entry;
     if (i > 0)
       std::rotate(specializations.begin(), specializations.begin() + static_cast<std::ptrdiff_t>(i),
                   specializations.begin() + static_cast<std::ptrdiff_t>(i) + 1);
@@ -258,17 +291,6 @@ void count_answer(SpecializationCache* self, const Found& found) {
   if (found.twin && !found.interpreted) found.entry->single->count_twin();
   if (!found.interpreted) return count_run(self, *found.entry, *found.entry->single);
   if (found.entry->uses_interpreter()) count_interpreted(self, *found.entry);
-}
-
-double value_of(const Found& found) {
-  if (found.twin) return found.twin->root(0);
-  return found.interpreted ? found.entry->runner.root(0) : found.entry->single->root(0, 0);
-}
-
-// Where the several results of a call are.
-std::span<const double* const> results_in(const Found& found) {
-  if (found.twin) return found.twin->results();
-  return found.interpreted ? found.entry->runner.results() : found.entry->single->results();
 }
 
 // Runs what was found back, with the gradients of the active arguments in `gradients`.

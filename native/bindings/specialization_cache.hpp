@@ -24,11 +24,12 @@ enum class Reason : uint8_t {
   GRADIENTS_OFF,
   OBSERVED,
   NOT_FINITE,
-  AWAITS_CODE
+  AWAITS_CODE,
+  UNCOMPARED
 };
 constexpr const char* kReasonNames[] = {"NEW_ARGUMENTS", "GUARD_FAILED", "PARAMETER_DELETED", "STATE_CHANGED",
                                         "INSIDE_TRACE",  "BACKING_OFF",  "GRADIENTS_OFF",     "OBSERVED",
-                                        "NOT_FINITE",    "AWAITS_CODE"};
+                                        "NOT_FINITE",    "AWAITS_CODE",  "UNCOMPARED"};
 
 struct SpecializationCache {
   PyObject_HEAD std::vector<std::shared_ptr<Specialization>>* specializations;  // the one used last comes first
@@ -44,7 +45,8 @@ struct SpecializationCache {
   size_t states_made;
   uint64_t calls;         // that were looked up
   uint64_t dropped_hits;  // calls that specializations answered which have been dropped since
-  uint64_t again;         // of those, that were looked up once more, since there may be Values among their arguments
+  uint64_t again;         // of those, that were looked up once more: there may be Values among the arguments, or the
+                          // program was compared first
   uint64_t changes;       // of the list of specializations
   std::vector<std::pair<size_t, size_t>>* departures;  // of the last call: programs, and the guard that failed of each
   uint64_t pause;  // so many calls run eagerly before specializations are looked up again
@@ -125,6 +127,8 @@ PyObject* wait_for_code(PyObject* object, PyObject* args);
 // checking.cpp
 PyObject* check(PyObject* object, PyObject* args);
 PyObject* standing(PyObject* object, PyObject* args);
+PyObject* await_comparisons(PyObject* object, PyObject* args);
+PyObject* take_comparison(PyObject* object, PyObject* number);
 // captured_state.cpp
 PyObject* capture(PyObject* object, PyObject* places);
 PyObject* changed(PyObject* object, PyObject* number);

@@ -15,6 +15,17 @@ def _programs_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(specializer, "CompileRequest", functools.partial(specializer.CompileRequest, at_once=True))
 
 
+@pytest.fixture(autouse=True)
+def _programs_are_their_functions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that gives something else in a later call is dropped, so that no test of the results would see it."""
+
+    def fail(self: object, number: int, *_: object) -> None:
+        pytest.fail(f"program {number} of {self} gave something else than its function in a later call")
+
+    if not request.node.get_closest_marker("drops_programs"):
+        monkeypatch.setattr(specializer.Specializer, "_is_not_the_function", fail)
+
+
 @pytest.fixture
 def kernel_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """LLVM compiles kernel calls, whatever it would choose."""

@@ -12,6 +12,7 @@ from support.compiled_cases import native
 
 import retrograd as rg
 from retrograd import Value
+from retrograd.compiler import specializer
 from retrograd.compiler.specializer import Specializer
 from retrograd.compiler.tier_up import TierUp
 
@@ -53,11 +54,11 @@ def test_threads_that_clear_while_others_call() -> None:
 @pytest.mark.parametrize(
     ("owner", "name"),
     [
-        *((Specializer, "_distance"), (Specializer, "_drop_least_recently_used")),
+        *((specializer, "difference"), (Specializer, "_drop_least_recently_used")),
         *((TierUp, "added"), (Specializer, "example")),
     ],
 )
-def test_a_handler_that_clears_during_a_call(owner: type, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_handler_that_clears_during_a_call(owner: object, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python runs a handler between two instructions: here before a function of the compiler."""
     w = Value(2.0)
     compiled = rg.compile(lambda x: w * x * x)

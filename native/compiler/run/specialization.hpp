@@ -7,6 +7,7 @@
 
 #include "compiler/guards/state_guards.hpp"
 #include "compiler/passes/packing.hpp"
+#include "compiler/run/comparisons.hpp"
 #include "compiler/run/contest.hpp"
 #include "compiler/run/graph_runner.hpp"
 #include "compiler/run/machine.hpp"
@@ -128,6 +129,7 @@ struct Specialization {
   mutable std::unordered_map<size_t, Common> in_common_with;  // other programs, by their numbers
   size_t code = 0;                   // which code was traced: guards of other code are other ones
   Contest contest;                   // where there is machine code of both kinds
+  Comparisons comparisons;           // with the function, in later calls
   bool prefer_unbatched = false;     // run batch elements one by one, in machine code
   bool differentiate_first = false;  // gradients are of the first argument instead of the parameters
   bool wants_inputs = false;         // `gradients` are those of all active inputs, in order

@@ -47,10 +47,10 @@ def compile(  # noqa: A001
     A function that changes what it reads, asks the time, draws random numbers, reads or writes runs as it is, with a
     warning that names the line. Integers that select among Values must be :class:`retrograd.Index`.
 
-    A new graph is compared with a plain run of the same call, before its first answer. If its value differs by more
-    than 1e-7 of the value (or of 1), or a gradient by more than 1e-7 of the largest, the call runs eagerly. For
-    ``exact`` the tolerance is 0. The vector program, which is made after a few calls, is compared with the graph in the
-    same way. One function keeps the 256 programs used last, and 64 MB of them.
+    A new graph is compared with a plain run of the same call, before its first answer, and with that of a few later
+    ones. If its value differs by more than 1e-7 of the value (or of 1), or a gradient by more than 1e-7 of the largest,
+    the call runs eagerly. For ``exact`` the tolerance is 0. The vector program, which is made after a few calls, is
+    compared with the graph in the same way. One function keeps the 256 programs used last, and 64 MB of them.
 
     Args:
         function: A function of numbers, Values, Indexes, and nested lists, tuples, dicts, dataclasses and float64

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -14,11 +13,12 @@ from ..engine import Value
 from ..engine.numbers import is_number
 from .backoff import Storm, Untraceable
 from .calls.arguments import Unsuitable, signature_of
-from .calls.eager import EagerRunner, Method, Result, number_of
+from .calls.eager import EagerRunner, Method, Result
 from .calls.effects import Effects, noting_effects
 from .calls.outputs import Outputs, is_single, leaves_of
 from .calls.signature import Signature
 from .calls.varying import CONSTANT, Column, Varying, between
+from .comparison import TOLERANCE, UNKNOWN, Difference, difference, numbers_of
 from .guards.captured_state import CapturedState
 from .guards.snapshot import Snapshot
 from .guards.words import program_guards, state_guards
@@ -33,7 +33,7 @@ from .tracing.outcomes import Outcomes, flipping, most_decided
 from .tracing.recorder import Recorder
 from .tracing.traced_call import Described, Traced, guards_of, trace
 
-__all__ = ["LIMIT", "TOLERANCE", "Example", "Specializer"]
+__all__ = ["LIMIT", "Example", "Specializer"]
 
 #: The most specializations that one function keeps, and the most bytes of them. Beyond them, the least recently used
 #: ones are dropped.
@@ -53,16 +53,9 @@ _MANY_POSTPONED = 32
 #: Why a call is traced that may decide otherwise than those before.
 _OTHERWISE = (Reason.GUARD_FAILED, Reason.NEW_ARGUMENTS)
 
-#: How far a new program's value may be from the engine's, relative to the value (or 1), and its gradients, relative to
-#: the largest of them. A program that is further away is dropped.
-TOLERANCE = 1e-7
-
-#: How far they are where the program is not what the function is. No other program is made then: it might be compared
-#: in a call in which the difference does not show.
-BY_FAR = 1e-3
-
-#: How far they are taken to be where there is nothing to compare.
-_UNKNOWN = 1e-6
+#: In how many later calls a program is compared with the function once more: in more of them where it stands for what
+#: the function does not do in each call, for the other arms of its branches and for other ints, texts and objects.
+LATER, LATER_OF_MANY = 2, 3
 
 
 class Example(NamedTuple):
@@ -76,6 +69,7 @@ class Example(NamedTuple):
     decided: Outcomes
     lengthened: int  #: how often loops were recorded with more iterations until then
     conversion: tuple[Any, ...] | None  #: what was converted, and how; None if nothing was
+    largest: float = 0.0  #: of the function's gradients in this call
 
     def is_like(self, other: Example) -> bool:
         """Whether both are of one kind of call."""
@@ -468,18 +462,21 @@ class Specializer:
         try:
             if traced.signature.aliases_a_parameter:
                 return number
-            distance = self._distance(number, traced.signature, traced.signature.originals, arguments, plain, outputs)
+            originals = traced.signature.originals
+            found = difference(self._cache, number, traced.signature, originals, arguments, plain, outputs)
         except BaseException:
             self._cache.drop(number)
             raise
-        if distance > self._tolerance:
+        if found.distance > self._tolerance:
             self._cache.drop(number)
-            return Cause(Reason.DIFFERS if distance > BY_FAR else Reason.DISAGREES)
+            return found.cause
         kind = None if isinstance(plain.root, Value) else _number_kind(plain.root, recording.is_int)
         how = self.conversions.lengthened, recording.conversion
         self._examples[number] = Example(
-            differentiate_first, arguments, traced.signature, kind, outputs, recording.decided(), *how
+            differentiate_first, arguments, traced.signature, kind, outputs, recording.decided(), *how, found.largest
         )
+        is_for_many = recording.conversion is not None or traced.signature.varying
+        self._cache.await_comparisons(number, LATER_OF_MANY if is_for_many else LATER)
         self.tier_up.added()
         if recording.conversion is not None:
             self.tier_up.await_code(number, self._budget.plain // BYTES_OF_NODE)
@@ -504,71 +501,77 @@ class Specializer:
 
     def verify(self, method: Method, arguments: tuple[Any, ...]) -> None:
         """Compare the specialization that would answer a call with a plain run. Raises VerificationError."""
-        differentiate_first = method.differentiates_first
-        number = self._cache.standing(differentiate_first, method is Method.CALL, arguments)
-        if number is None or number not in self._examples:
+        number, example = self._standing(method, arguments)
+        if example is None:
             return
-        plain = self._eager.run(arguments, differentiate_first)
-        signature, outputs = self._examples[number].signature, self._examples[number].outputs
-        asks = self.captured.asks
-        varying = signature.varying
-        now = signature_of(arguments, Recorder(), differentiate_first, asks.identity, asks.missing, varying)
-        if self._distance(number, signature, now.originals, arguments, plain, outputs) > self._tolerance:
+        plain = self._eager.run(arguments, method.differentiates_first)
+        if self._difference_of(number, example, method, arguments, plain).distance > self._tolerance:
             raise errors.not_the_function(self._function, number)
+
+    def compare(self, method: Method, arguments: tuple[Any, ...], recorded: bool = True) -> Result | None:
+        """Compare the specialization that would answer a call with the function, if it is to be compared again.
+
+        None where it may answer. Otherwise what the plain run gave: the specialization was not the function, and is
+        dropped.
+        """
+        number, example = self._standing(method, arguments)
+        if example is None or not self._cache.take_comparison(number):
+            return None
+        first, call = method.differentiates_first, (self._cache, number, arguments, example.outputs)
+        before = numbers_of(*call)
+        try:
+            plain = self._eager.run(arguments, first)
+            try:
+                found = self._difference_of(number, example, method, arguments, plain)
+            except errors.ChangedValueError:
+                return None
+            if found.distance <= self._tolerance or numbers_of(*call) != before:  # another thread trains
+                return None
+            self._is_not_the_function(number, example, found.cause, (first, *map(type, arguments)))
+            return plain if recorded else _recorded(False, lambda: self._eager.run(arguments, first))
+        except BaseException:
+            self._cache.drop(number)
+            raise
+
+    def _standing(self, method: Method, arguments: tuple[Any, ...]) -> tuple[int, Example | None]:
+        """The specialization that would answer a call, with its example; None if there is none."""
+        number = self._cache.standing(method.differentiates_first, method is Method.CALL, arguments)
+        return (-1, None) if number is None else (number, self._examples.get(number))
+
+    def _difference_of(
+        self, number: int, example: Example, method: Method, arguments: tuple[Any, ...], plain: Result
+    ) -> Difference:
+        """How far a specialization is from a plain run of a call that it would answer."""
+        if example.outputs is None:
+            is_value = isinstance(plain.root, Value)
+            same_kind = method is not Method.CALL or is_value == (example.number is None)
+            if not _is_result(plain.root, method is Method.CALL) or not same_kind:
+                return UNKNOWN
+        first, signature, asks = method.differentiates_first, example.signature, self.captured.asks
+        now = signature_of(arguments, Recorder(), first, asks.identity, asks.missing, signature.varying)
+        if now.originals.keys() != signature.originals.keys():  # one Value twice, which has one gradient
+            return Difference(0.0)
+        return difference(
+            self._cache, number, signature, now.originals, arguments, plain, example.outputs, example.largest
+        )
+
+    def _is_not_the_function(self, number: int, example: Example, cause: Cause, shape: tuple[Any, ...]) -> None:
+        """Drop a specialization that gave something else than the function; and those like it, if by far."""
+        others = [*self._examples.items()] if cause.reason is Reason.DIFFERS else [(number, example)]
+        for one, each in others:
+            if each.is_like(example):
+                self._cache.drop(one)
+                self._examples.pop(one, None)
+        varying = example.signature.varying
+        if varying:  # the function may have asked what an int is
+            self._unreadable |= varying.everything()
+            self._causes[cause] += 1
+        else:
+            self._give_up(shape, cause)
 
     @property
     def _tolerance(self) -> float:
         return 0.0 if self._options.exact else TOLERANCE
-
-    def _distance(
-        self,
-        number: int,
-        signature: Signature,
-        originals: dict[int, Value],
-        arguments: tuple[Any, ...],
-        plain: Result,
-        outputs: Outputs | None,
-    ) -> float:
-        """How far a specialization's values and gradients are from those of the plain run of the same call.
-
-        Relative to the value (or 1), and to the largest gradient. ``signature`` is that of the trace; ``originals`` are
-        the Values among the arguments of this call. The gradient of several results is that of their sum, each times a
-        weight of its own.
-        """
-        sources = [plain.root]
-        if outputs is not None:
-            sources = outputs.sources(plain.root) or []
-            if len(sources) != outputs.count:
-                return _UNKNOWN
-        weights = [1.0 + 0.61803398875 * k % 1.0 for k in range(len(sources))] if outputs is not None else []
-        found = self._cache.check(number, arguments, weights)
-        numbers = list(map(number_of, sources))
-        if found is None:
-            # The engine answers calls with numbers that are not finite.
-            return _UNKNOWN if all(map(math.isfinite, numbers)) else 0.0
-        if found is False:
-            return _UNKNOWN
-        value, pairs, results = found
-        root = plain.root if outputs is None else engine.reduce("dot", sources, weights)
-        expected = [0.0] * len(pairs)
-        if isinstance(root, Value):
-            leaves = _leaves_of_plain_run(signature, originals, plain.signature)
-            expected = engine.gradients(root, 1.0, [leaves.get(id(leaf), leaf) for leaf, _ in pairs])
-        ours = [*([value] if outputs is None else map(float, results)), *(gradient for _, gradient in pairs)]
-        theirs = [*numbers, *expected]
-        if ours == theirs:  # the interpreter does what the engine does
-            return 0.0
-        largest = max((abs(gradient) for gradient in expected if math.isfinite(gradient)), default=0.0)
-        scales = np.array([*(max(1.0, abs(number)) for number in numbers), *[max(largest, 1e-300)] * len(expected)])
-        mine, others = np.array(ours), np.array(theirs)
-        same = (mine == others) | (np.isnan(mine) & np.isnan(others))
-        with np.errstate(all="ignore"):
-            far = np.abs(mine - others) / scales
-        # No np.max: NumPy loses the error where there is no memory.
-        distances = zip(far.tolist(), scales.tolist(), same.tolist(), strict=True)
-        return max(
-            (one if one < math.inf > scale else math.inf for one, scale, alike in distances if not alike), default=0.0
-        )
 
 
 def _is_result(root: Any, plain_call: bool) -> bool:
@@ -579,11 +582,3 @@ def _is_result(root: Any, plain_call: bool) -> bool:
 def _number_kind(number: object, is_int: bool) -> type:
     """As what a program's plain number is returned; ``is_int`` where it is an int in each call."""
     return int if is_int else np.float64 if type(number) is np.float64 else float
-
-
-def _leaves_of_plain_run(traced: Signature, originals: dict[int, Value], plain: Signature) -> dict[int, Value]:
-    """For each leaf that the trace made in place of an argument, by its id, the leaf of the plain run."""
-    # not items(): CPython 3.11 crashes where there is no memory for its iterator
-    leaves = {id(traced.active_leaf(offset)): originals[offset] for offset in originals}
-    leaves.update(zip(map(id, traced.wanted()), plain.wanted(), strict=True))
-    return leaves

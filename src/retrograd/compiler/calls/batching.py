@@ -80,6 +80,7 @@ def _with_new_specializations(
     for i in unmatched:
         if cache.unmatched([batch[i]]):
             specializer.specialize(False, tuple(batch[i]), Reason.NEW_ARGUMENTS)
+    specializer.compare(Method.BACKWARD, tuple(batch[unmatched[-1]]))
     alone = set(cache.unmatched(batch))
     # The eager members run first: whatever they raise, they raise before a gradient has changed.
     cause = Cause(Reason.UNMATCHED_MEMBER)
@@ -110,6 +111,8 @@ def mapped(dispatcher: Dispatcher, method: Method, call: Callable[..., Any], mem
         if left and together:
             results[left[0]] = call(*members[left[0]])
             left = left[1:]
+            if left:
+                dispatcher.specializer.compare(method, members[left[-1]])
     for i in left:
         results[i] = call(*members[i])
     dispatcher.specializer.tier_up.catch_up()

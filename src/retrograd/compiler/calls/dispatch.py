@@ -88,7 +88,7 @@ class Dispatcher:
             recorder = active_recorder()
             if recorder is not None:  # else it is a plain run whose effects are noted
                 recorder.untraceable(f"calls {self._name}.{method.value}()")
-        if not reason.traces:
+        if not reason.traces and reason is not Reason.UNCOMPARED:
             return self._eager.answer(method, arguments, Cause(reason))
         if self._retrying.active:
             return self._eager.answer(method, arguments, Cause(Reason.INVALIDATED))
@@ -160,11 +160,13 @@ class Dispatcher:
         return outputs.collect(numbers, call.results(self.cache, dependencies, numbers))
 
     def _specialize(self, method: Method, arguments: tuple[Any, ...], reason: Reason) -> Result | None:
-        # Recording is on even inside no_grad: a new program is compared with the gradients of a plain run.
+        # Recording is on even inside no_grad: a program is compared with the gradients of a plain run.
         recording = engine.set_recording(True)
         try:
             calls = method is Method.CALL
             recorded = recording or not calls
+            if reason is Reason.UNCOMPARED:
+                return self.specializer.compare(method, arguments, recorded)
             return self.specializer.specialize(method.differentiates_first, arguments, reason, calls, recorded)
         finally:
             engine.set_recording(recording)

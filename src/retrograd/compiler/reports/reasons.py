@@ -1,6 +1,6 @@
 """Why no specialization answered a call: the function was traced, or it ran eagerly.
 
-The native cache reports the first ten reasons. It looks their names up in :class:`Reason` when it is made, so a name
+The native cache reports the first eleven reasons. It looks their names up in :class:`Reason` when it is made, so a name
 that only one side knows raises AttributeError at once.
 """
 
@@ -29,6 +29,9 @@ class Reason(enum.Enum):
     AWAITS_CODE = "run eagerly: the program is slower, until its machine code is there"
     NOT_FINITE = "run eagerly: an operation left its domain, or a number was not finite"
 
+    # … or the function runs once more, and the program answers if it gives the same.
+    UNCOMPARED = "compared: the program gives other numbers than in the call that it was made for"
+
     # Found while tracing and compiling.
     UNSUITABLE_ARGUMENT = "run eagerly, unsuitable argument: {}"
     TRACING_RAISED = "run eagerly, tracing raised {}, where a tracer stands for a number"
@@ -55,7 +58,7 @@ class Reason(enum.Enum):
     @property
     def runs_eagerly(self) -> bool:
         """Whether a call ran eagerly for this reason."""
-        return not self.traces and self not in (Reason.CODE_GENERATION_FAILED, Reason.TOO_LARGE)
+        return not self.traces and self not in (Reason.CODE_GENERATION_FAILED, Reason.TOO_LARGE, Reason.UNCOMPARED)
 
 
 _TRACES = {

@@ -1,0 +1,130 @@
+"""Comparison: how far what a program computes for a call is from what the function gives."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import engine
+from ..engine import Value
+from .calls.eager import Result, number_of
+from .calls.outputs import Outputs
+from .calls.signature import Signature
+from .reports.reasons import Cause, Reason
+
+__all__ = ["TOLERANCE", "UNKNOWN", "Difference", "difference", "numbers_of"]
+
+#: How far a program's value may be from the engine's, relative to the value (or 1), and its gradients, relative to the
+#: largest of them. A program that is further away is dropped.
+TOLERANCE = 1e-7
+
+#: How far they are where the program is not what the function is. No other program is made then: it might be compared
+#: in a call in which the difference does not show.
+BY_FAR = 1e-3
+
+#: Where the largest gradient is less than this part of those of the call that a program was made for, it is taken to be
+#: that: near an optimum, gradients are rounding errors.
+_LEAST = 1e-4
+
+
+class Difference(NamedTuple):
+    """What a comparison found."""
+
+    distance: float  #: 0 where the bits are the same
+    largest: float = 0.0  #: of the function's gradients
+
+    @property
+    def cause(self) -> Cause:
+        """Why a call runs eagerly whose program is so far from the function."""
+        return Cause(Reason.DIFFERS if self.distance > BY_FAR else Reason.DISAGREES)
+
+
+#: Where there is nothing to compare.
+UNKNOWN = Difference(1e-6)
+
+
+def difference(
+    cache: engine.SpecializationCache,
+    number: int,
+    signature: Signature,
+    originals: dict[int, Value],
+    arguments: tuple[object, ...],
+    plain: Result,
+    outputs: Outputs | None,
+    usual: float = 0.0,
+) -> Difference:
+    """How far a program's values and gradients are from those of the plain run of the same call.
+
+    Relative to the value (or 1), and to the largest gradient. ``signature`` is that of the trace; ``originals`` are the
+    Values among the arguments of this call. The gradient of several results is that of their sum, each times a weight
+    of its own. ``usual`` is the largest gradient of the call that the program was made for.
+    """
+    sources = [plain.root]
+    if outputs is not None:
+        sources = outputs.sources(plain.root) or []
+        if len(sources) != outputs.count:
+            return UNKNOWN
+    weights = _weights(outputs)
+    found = cache.check(number, arguments, weights)
+    numbers = list(map(number_of, sources))
+    if found is None:
+        # The engine answers calls with numbers that are not finite.
+        return UNKNOWN if all(map(math.isfinite, numbers)) else Difference(0.0)
+    if found is False:
+        return UNKNOWN
+    value, pairs, results = found
+    root = plain.root if outputs is None else engine.reduce("dot", sources, weights)
+    expected = [0.0] * len(pairs)
+    if isinstance(root, Value):
+        leaves = _leaves_of_plain_run(signature, originals, plain.signature)
+        expected = engine.gradients(root, 1.0, [leaves.get(id(leaf), leaf) for leaf, _ in pairs])
+    largest = max((abs(gradient) for gradient in expected if math.isfinite(gradient)), default=0.0)
+    ours = [*([value] if outputs is None else map(float, results)), *(gradient for _, gradient in pairs)]
+    theirs = [*numbers, *expected]
+    if ours == theirs:  # the interpreter does what the engine does
+        return Difference(0.0, largest)
+    scale = max(largest, _LEAST * usual, 1e-300)
+    scales = [*(max(1.0, abs(number)) for number in numbers), *[scale] * len(expected)]
+    return Difference(_farthest(ours, theirs, scales), largest)
+
+
+def numbers_of(
+    cache: engine.SpecializationCache, number: int, arguments: tuple[object, ...], outputs: Outputs | None
+) -> list[float] | None:
+    """What a program computes for a call, so that it can be told whether anything has changed since."""
+    found = cache.check(number, arguments, _weights(outputs))
+    if not found:
+        return None
+    value, pairs, results = found
+    return [value, *(gradient for _, gradient in pairs), *map(float, results)]
+
+
+def _weights(outputs: Outputs | None) -> list[float]:
+    return [1.0 + 0.61803398875 * k % 1.0 for k in range(outputs.count)] if outputs is not None else []
+
+
+def _farthest(ours: list[float], theirs: list[float], scales: list[float]) -> float:
+    """The largest difference of two numbers, in units of its scale; infinite where one of them is not finite."""
+    mine, others = np.array(ours), np.array(theirs)
+    same = (mine == others) | (np.isnan(mine) & np.isnan(others))
+    with np.errstate(all="ignore"):
+        far = np.abs(mine - others) / np.array(scales)
+    # No np.max: NumPy loses the error where there is no memory.
+    return max(
+        (
+            one if one < math.inf > scale else math.inf
+            for one, scale, alike in zip(far.tolist(), scales, same.tolist(), strict=True)
+            if not alike
+        ),
+        default=0.0,
+    )
+
+
+def _leaves_of_plain_run(traced: Signature, originals: dict[int, Value], plain: Signature) -> dict[int, Value]:
+    """For each leaf that the trace made in place of an argument, by its id, the leaf of the plain run."""
+    # not items(): CPython 3.11 crashes where there is no memory for its iterator
+    leaves = {id(traced.active_leaf(offset)): originals[offset] for offset in originals}
+    leaves.update(zip(map(id, traced.wanted()), plain.wanted(), strict=True))
+    return leaves
