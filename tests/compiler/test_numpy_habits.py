@@ -287,3 +287,42 @@ def test_numpys_functions_of_truth_values(name: str) -> None:
     for turn in range(40):  # at first the weight is 0, and a comparison with a plain run would not tell
         weight, xs, y = 1.3 * (turn > 0), numbers(draw), draw.random()
         assert compiled(weight, xs, y) == pytest.approx(weight * function(xs, y) + xs[0], rel=1e-12)
+
+
+TABLE = np.array([1.0, 2.0, 3.0])
+
+
+class Holder:
+    table = TABLE
+
+    def __init__(self) -> None:
+        self.own = TABLE.copy()
+
+
+HOLDER = Holder()
+
+MASKS: dict[str, Callable[[Any, float, list[bool]], Any]] = {
+    "of a variable": lambda xs, y, flags: TABLE[y > 0.3].sum(),
+    "of an argument": lambda xs, y, flags: xs[y > 0.3].sum(),
+    "of an attribute": lambda xs, y, flags: HOLDER.own[y > 0.3].sum(),
+    "by a flag": lambda xs, y, flags: TABLE[flags[0]].sum(),
+}
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_a_truth_value_as_an_index_of_an_array_is_a_mask(name: str) -> None:
+    function = MASKS[name]
+    draw, compiled = random.Random(4), rg.compile(lambda weight, xs, y, flags: weight * function(xs, y, flags) + xs[0])
+    for turn in range(60):  # at first the weight is 0, and a comparison with a plain run would not tell
+        flags = [draw.random() < 0.5, draw.random() < 0.5]
+        weight, xs, y = 1.3 * (turn > 20), numbers(draw), draw.random()
+        found = compiled(weight, xs, y, flags)
+        assert found == pytest.approx(weight * function(xs, y, flags) + xs[0], rel=1e-12)
+
+
+def test_a_truth_value_as_an_index_of_a_list_is_an_int() -> None:
+    draw, compiled = random.Random(5), rg.compile(lambda x, y: [x, -x][y > 0.3] * y)
+    for _ in range(40):
+        x, y = draw.random(), draw.random()
+        assert compiled(x, y) == [x, -x][y > 0.3] * y
+    assert compiled.stats().eager == 0

@@ -435,3 +435,15 @@ def test_what_max_gives_is_an_int_or_a_float(name: str) -> None:
     compiled = rg.compile(function)
     for x in (0.5, -0.5, 1.5, -2.0, 0.25, -0.25, 3.0, -3.0) * 4:
         assert compiled(0.7, x) == function(0.7, x)
+
+
+def test_an_int_or_a_float_as_an_index() -> None:
+    def function(weight: float, x: float) -> Any:
+        try:
+            return weight * [1.0, 2.0][max(x, 0)]
+        except TypeError:
+            return weight * 5.0
+
+    compiled = rg.compile(function)
+    for x in (2.0, -2.0, -1.0, 3.0, -3.0):
+        assert compiled(1.0, x) == function(1.0, x)

@@ -5,6 +5,7 @@ It is data for ``rg.where``, and a guard only where something asks for its truth
 
 from __future__ import annotations
 
+import dis
 import enum
 import operator
 import sys
@@ -18,7 +19,15 @@ import numpy as np
 from ...engine import ComparisonTracer, Value
 from ...index import RELATIONS
 
-__all__ = ["COMPARISON_ROWS", "BoolTracer", "ComparisonRecorder", "Purpose", "array_of_one", "is_comparison"]
+__all__ = [
+    "COMPARISON_ROWS",
+    "BoolTracer",
+    "ComparisonRecorder",
+    "Purpose",
+    "array_of_one",
+    "is_comparison",
+    "refuse_mask",
+]
 
 #: The row of the op table that computes a comparison.
 COMPARISON_ROWS = {
@@ -147,6 +156,7 @@ class BoolTracer(ComparisonTracer):
         return self.outcome
 
     def __index__(self) -> int:
+        refuse_mask(self._recorder.untraceable, sys._getframe(1))
         return int(bool(self))
 
     def __int__(self) -> int:
@@ -182,6 +192,24 @@ class BoolTracer(ComparisonTracer):
             return getattr(ufunc, method)(*(bool(one) for one in operands), **options)
         boxed = (array_of_one(one) if is_comparison(one) else one for one in operands)
         return getattr(ufunc, method)(*boxed, **options)
+
+
+def refuse_mask(untraceable: Callable[[str], None], frame: FrameType) -> None:
+    """A truth value is asked for an int: a graph break where it may be the mask of an array of NumPy's.
+
+    It may, if it is a subscript where a frame is, and there is an array in sight.
+    """
+    code, names = frame.f_code, frozenset(frame.f_code.co_names)
+    if not dis.opname[code.co_code[frame.f_lasti]].endswith("_SUBSCR"):
+        return
+    for thing in (*frame.f_locals.values(), *map(frame.f_globals.get, names)):
+        try:
+            attributes = object.__getattribute__(thing, "__dict__")
+        except AttributeError:
+            attributes = {}
+        if any(isinstance(one, np.ndarray) for one in (thing, *map(attributes.get, names))):
+            untraceable("takes a truth value as an index, which is a mask where an array has it")
+            return
 
 
 def array_of_one(thing: Any) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -18,7 +19,7 @@ import numpy as np
 from ... import engine
 from ...engine import Value
 from ...index import IndexTracer
-from .bool_tracer import BoolTracer, Purpose, is_comparison
+from .bool_tracer import BoolTracer, Purpose, is_comparison, refuse_mask
 from .float_tracer import FloatTracer
 
 __all__ = [
@@ -50,6 +51,9 @@ class ChoiceRecorder(Protocol):
         """The tracer of the float in a node."""
 
     read_texts: set[int]  #: the leaves of texts among the arguments that the function looks at, by their ids
+
+    def untraceable(self, what: str) -> None:
+        """A graph break: the function did something that a program cannot do."""
 
     def code(self, constant: int | str) -> float:
         """The number that stands for a constant."""
@@ -240,6 +244,8 @@ class ChoiceTracer:
     # --- uses that decide something
 
     def __index__(self) -> int:
+        if self.kind is bool:
+            refuse_mask(self._recorder.untraceable, sys._getframe(1))
         return operator.index(self.plain())
 
     def __int__(self) -> int:

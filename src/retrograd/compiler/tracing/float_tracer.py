@@ -46,6 +46,9 @@ class NumberRecorder(Protocol):
     def whole(self, name: str, number: FloatTracer) -> Any:
         """A float rounded to an int by an operation of the op table."""
 
+    def ask_class(self, thing: Any, kinds: Sequence[Any]) -> None:
+        """Whether a traced number is of one of some classes is asked: a graph break, if that cannot be known."""
+
     def untraceable(self, what: str) -> None:
         """A graph break: the function did something that a program cannot do."""
 
@@ -136,6 +139,10 @@ class FloatTracer(engine.NumberTracer):
 
     def __float__(self) -> float:
         return self._leave("makes a traced number a plain one with float()")
+
+    def __index__(self) -> int:
+        self._recorder.ask_class(self, (int, np.integer))  # an int where the function takes the larger of x and 0
+        raise TypeError("'float' object cannot be interpreted as an integer")
 
     def __int__(self) -> int:
         return int(self._leave("makes a traced number a plain one with int()"))
