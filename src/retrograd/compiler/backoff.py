@@ -1,4 +1,4 @@
-"""Back-off: calls run eagerly for a while where tracing them has not paid, and more of them after each failure."""
+"""Back-off: calls run eagerly where tracing them has not paid: those of a new structure, or all for a while."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections import deque
 from typing import Any
 
 from .. import engine
+from .calls.shapes import shape_of
 from .reports.reasons import Cause, Reason
 
-__all__ = ["Storm", "Untraceable"]
+__all__ = ["Storm", "Structures", "Untraceable"]
 
 #: After so many failures in a row the number of calls between two attempts stays the same.
 _MOST_ROUNDS = 10
@@ -19,8 +20,12 @@ _TRACES, _FRUITLESS = 8, 7
 #: That is no storm if so many calls came between the first of them and the last: programs answer most calls, and those
 #: that are rare have been dropped since.
 _CALLS = 256
+#: Of structures that came again, so many times as many traces are looked at: each may come once more.
+_LONGER = 8
 #: After so many storms in a row, each of which makes the pause four times as long, it stays the same.
 _MOST_PAUSES = 5
+#: So many structures are remembered before all are forgotten.
+_MOST_STRUCTURES = 65_536
 
 
 class Untraceable:
@@ -54,15 +59,50 @@ class Untraceable:
         self._waiting.clear()
 
 
+class Structures:
+    """Those of calls, once most of the last ones had one of their own: one that comes again is worth a program."""
+
+    def __init__(self) -> None:
+        self._seen: set[int] | None = None
+
+    @property
+    def are_watched(self) -> bool:
+        """Whether calls of a new structure run eagerly."""
+        return self._seen is not None
+
+    def watch(self) -> None:
+        """From now on they do."""
+        self._seen = set()
+
+    def is_new(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> bool:
+        """Whether a call that no program answers has a structure of its own, as far as is known."""
+        if self._seen is None:
+            return False
+        structure = hash((differentiate_first, *map(shape_of, arguments)))
+        if structure in self._seen:
+            return False
+        if len(self._seen) >= _MOST_STRUCTURES:
+            self._seen.clear()
+        self._seen.add(structure)
+        return True
+
+
 class Storm:
-    """Traces that are in vain: a comparison, or an argument, comes out differently in nearly every call."""
+    """Traces that are in vain: a comparison, or an argument, comes out differently in nearly every call.
+
+    Attributes:
+        structures: Those of the calls since the first one in which that were arguments.
+    """
 
     def __init__(self, cache: engine.SpecializationCache) -> None:
         self._cache = cache
-        self._traces: deque[tuple[int, int]] = deque(maxlen=_TRACES)  # the number, and how many calls came before
+        self._traces: deque[tuple[int, int]] = deque(
+            maxlen=_LONGER * _TRACES
+        )  # the number, and how many calls came before
         self._dropped: dict[int, int] = {}  # how many calls those of them answered that have been dropped
         self._rounds = 0
         self._paused = 0
+        self.structures: Structures = Structures()
 
     def calls(self) -> int:
         """How many calls there were, those in pauses too."""
@@ -72,6 +112,7 @@ class Storm:
         """The next call is looked up again."""
         self._traces.clear()
         self._rounds = 0
+        self.structures = Structures()
         self._cache.pause(0)
 
     def learned(self) -> None:
@@ -86,24 +127,38 @@ class Storm:
         """Whether a storm came after another one."""
         return self._rounds > 1
 
+    @property
+    def waits_for_structures(self) -> bool:
+        """Whether calls of a structure that has not come before run eagerly, and the others do not."""
+        return self.structures.are_watched and self._rounds == 0
+
     def fruitless(self, traces: int) -> int:
         """How many of the last traces have answered no call but their own."""
         last = list(self._traces)[-traces:]
         hits = self._dropped | {one: count for one, _, count in self._cache.inventory()}
         return sum(hits.get(one, 0) <= 1 for one, _ in last)  # the call that was traced is a hit
 
-    def traced(self, number: int) -> bool:
-        """A specialization was made. Whether too many were in vain: then calls run eagerly for a while."""
+    def traced(self, number: int, is_new_structure: bool) -> bool:
+        """A specialization was made. Whether too many were in vain.
+
+        Then calls run eagerly for a while; at first those alone that have a new structure, if that one had.
+        """
         calls = self._cache.calls()
         self._traces.append((number, calls))
         traces = list(self._traces)  # another thread may call clear()
         among = {one for one, _ in traces}
         self._dropped = {one: count for one, count in self._dropped.items() if one in among}
-        if self.fruitless(_TRACES) < _FRUITLESS or calls - traces[0][1] > _CALLS:
+        times = _LONGER if self.structures.are_watched else 1
+        first = traces[-times * _TRACES :][0][1]
+        if self.fruitless(times * _TRACES) < times * _FRUITLESS or calls - first > times * _CALLS:
             self._rounds = 0
             return False
+        if is_new_structure and not self.structures.are_watched:
+            self.structures.watch()
+            self._traces.clear()
+            return True
         self._rounds = min(self._rounds + 1, _MOST_PAUSES)
-        pause = 4 * 4**self._rounds
+        pause = times * 4 * 4**self._rounds
         self._paused += pause
         self._cache.pause(pause)
         return True

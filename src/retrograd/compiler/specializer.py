@@ -270,6 +270,8 @@ class Specializer:
         for example in [*self._examples.values()][::-1]:
             if example.differentiate_first != differentiate_first:
                 continue
+            if not example.signature.may_vary_from(described.signature):
+                continue
             found = between(example.signature.spec, described.signature.spec)
             if found is not None:
                 together = example.signature.varying.together(found)
@@ -369,7 +371,8 @@ class Specializer:
             self.notices.once("eager", runs_as_it_is(self._function, why))
 
     def _watch_for_a_storm(self, number: int, cause: Cause) -> None:
-        is_storm, few = self._storm.traced(number), self._storm.fruitless(_FEW_TRACES) == _FEW_TRACES
+        is_storm = self._storm.traced(number, cause.reason is Reason.NEW_ARGUMENTS)
+        few = self._storm.fruitless(_FEW_TRACES) == _FEW_TRACES
         if not self._reads_plain_ints and any(one.signature.varying.plain for one in [*self._examples.values()]):
             if is_storm or (few and cause.reason is Reason.NEW_ARGUMENTS):
                 self._reads_plain_ints = True  # and selects by them, where it can
@@ -381,9 +384,14 @@ class Specializer:
         difference = self._difference(number) if cause.reason is Reason.NEW_ARGUMENTS else ""
         if difference or not (turning or cause.reason is Reason.GUARD_FAILED):
             where = obstacle = ""
-        self.notices.once("storm", traced_in_vain(self._function, str(cause), where, obstacle, difference))
+        waits = self._storm.waits_for_structures
+        self.notices.once("storm", traced_in_vain(self._function, str(cause), where, obstacle, difference, waits))
         if turning and self._storm.is_repeated():
             self.conversions.give_up()  # what is converted makes programs larger, and no fewer
+
+    def awaits_another(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> bool:
+        """Whether a call of new arguments is traced if one like it comes again, and not yet."""
+        return self._storm.structures.is_new(differentiate_first, arguments)
 
     def _note_postponed(self) -> None:
         """Warn where most calls run eagerly because a program for them would take longer to make than they took."""

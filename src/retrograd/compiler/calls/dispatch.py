@@ -92,6 +92,8 @@ class Dispatcher:
             return self._eager.answer(method, arguments, Cause(reason))
         if self._retrying.active:
             return self._eager.answer(method, arguments, Cause(Reason.INVALIDATED))
+        if reason is Reason.NEW_ARGUMENTS and self.specializer.awaits_another(method.differentiates_first, arguments):
+            return self._eager.answer(method, arguments, Cause(Reason.AWAITS_ANOTHER))
         result = self._specialize(method, arguments, reason)
         if result is not None:
             return answer(method, result)

@@ -6,6 +6,7 @@ The native reader (native/compiler/run/signature.hpp) checks later calls against
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from functools import cached_property
 from itertools import count, repeat
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from ... import engine
 from ...engine import Value
-from .varying import CONSTANT, Column, Varying
+from .varying import CONSTANT, Column, Varying, structure_of
 
 __all__ = ["Gradient", "Input", "Signature", "one_by_one"]
 
@@ -120,7 +121,20 @@ class Signature:
 
     def is_like(self, other: Signature) -> bool:
         """Whether both are of one kind of call. Each has functions of its own that build records of numbers."""
-        return _without_builders(self.spec) == _without_builders(other.spec)
+        return self._without_builders == other._without_builders
+
+    def may_vary_from(self, other: Signature) -> bool:
+        """Whether both may differ in what a program can read, and in nothing else."""
+        return self._structure == other._structure
+
+    # Once for each, since a new one is compared with those of all programs.
+    @cached_property
+    def _without_builders(self) -> tuple[Any, ...]:
+        return _without_builders(self.spec)
+
+    @cached_property
+    def _structure(self) -> list[Any]:
+        return structure_of(self.spec)
 
     @property
     def aliases_a_parameter(self) -> bool:

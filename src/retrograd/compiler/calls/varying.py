@@ -13,11 +13,22 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator
+from itertools import repeat, zip_longest
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-__all__ = ["CONSTANT", "IN_LIST", "Column", "Varying", "between", "is_enumeration", "is_of_ints", "placeholder"]
+__all__ = [
+    "CONSTANT",
+    "IN_LIST",
+    "Column",
+    "Varying",
+    "between",
+    "is_enumeration",
+    "is_of_ints",
+    "placeholder",
+    "structure_of",
+]
 
 #: Positions in tuples, keys and names of fields on the way from the arguments; in lists, ``IN_LIST``.
 Column = tuple[Any, ...]
@@ -106,14 +117,22 @@ def placeholder(kind: type, texts: set[str]) -> Any:
 CONSTANT = Varying()
 
 
+def structure_of(spec: tuple[Any, ...]) -> list[Any]:
+    """What must be the same in two descriptions that differ in what a program can read."""
+    leaves = [*_leaves(spec, ())]
+    return [len(leaves), *(leaf for leaf in leaves if leaf[1] not in _MAY_BE_MISSING)]
+
+
 def between(one: tuple[Any, ...], other: tuple[Any, ...]) -> Varying | None:
     """Where two descriptions of arguments differ in what a program can read; None if they differ in more."""
     ints, members = set[Column](), set[Column]()
     optional: set[tuple[Column, type]] = set()
-    leaves = [*_leaves(one, ())], [*_leaves(other, ())]
-    if len(leaves[0]) != len(leaves[1]):
-        return None
-    for (column, *mine), (_, *theirs) in zip(*leaves, strict=True):
+    texts = set[tuple[Column, str]]()
+    for left, right in zip_longest(_leaves(one, ()), _leaves(other, ())):
+        if left is None or right is None:
+            return None
+        (column, *mine), (_, *theirs) = left, right
+        texts.update((column, leaf[2]) for leaf in (mine, theirs) if leaf[:2] == [_INT, str] and leaf[2] is not None)
         if mine == theirs:
             continue
         if (kind := _optional_kind(column, mine, theirs)) is not None:
@@ -125,9 +144,8 @@ def between(one: tuple[Any, ...], other: tuple[Any, ...]) -> Varying | None:
             members.add(column)
         elif kind not in (float, np.float64):
             ints.add(column)
-    in_both = ((column, leaf) for column, *leaf in (*leaves[0], *leaves[1]) if column in ints)
-    texts = ((column, leaf[2]) for column, leaf in in_both if leaf[:2] == [_INT, str] and leaf[2] is not None)
-    return Varying(frozenset(ints), frozenset(), frozenset(optional), frozenset(members), frozenset(texts))
+    known = frozenset(one for one in texts if one[0] in ints)
+    return Varying(frozenset(ints), frozenset(), frozenset(optional), frozenset(members), known)
 
 
 def _optional_kind(column: Column, *leaves: list[Any]) -> type | None:
@@ -192,7 +210,8 @@ def _leaves(spec: tuple[Any, ...], column: Column) -> Iterator[tuple[Any, ...]]:
         case ("floats", kind, _, length, active, _):
             yield column, kind, length
             if not active:
-                yield from ((column + _key(kind, i), _FLOAT, float) for i in range(length))
+                each = ((column + _key(kind, i), _FLOAT, float) for i in range(length))
+                yield from repeat(next(each), length) if kind is list and length else each
         case ("sequence", kind, parts, *_):
             yield column, kind, len(parts)
             yield from _of_parts(((column + _key(kind, i), part) for i, part in enumerate(parts)))

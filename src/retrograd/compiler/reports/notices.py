@@ -49,15 +49,18 @@ def runs_as_it_is(function: object, obstacle: str) -> str:
     return f"{errors.name_of_function(function)} is not compiled and runs as it is: {obstacle.rstrip('.')}."
 
 
-def traced_in_vain(function: object, why: str, where: str, obstacle: str, difference: str = "") -> str:
+def traced_in_vain(
+    function: object, why: str, where: str, obstacle: str, difference: str = "", waits: bool = False
+) -> str:
     """The warning that nearly every call of ``function`` needs a new trace.
 
     ``where`` is the line that decides, and ``obstacle`` why that is no selection; both may be empty. Without the line,
-    ``difference`` is what arguments have otherwise than before.
+    ``difference`` is what arguments have otherwise than before. ``waits``: calls like one that comes again are traced.
     """
     name, why = errors.name_of_function(function), why.removeprefix("traced: ")
     remedy = _other_comparison(where, obstacle) if where else _other_arguments(difference)
-    return f"{name} was traced again in nearly every call ({why}); it runs uncompiled for a while. {remedy}"
+    how = "from now on it is when such arguments come a second time" if waits else "it runs uncompiled for a while"
+    return f"{name} was traced again in nearly every call ({why}); {how}. {remedy}"
 
 
 def not_worth_a_program(function: object, where: str, obstacle: str) -> str:
@@ -80,4 +83,6 @@ def _other_comparison(where: str, obstacle: str) -> str:
 def _other_arguments(difference: str) -> str:
     """What to do about arguments of another structure."""
     found = "Pass what differs from call to call as a float, a Value or an rg.Index"
+    if " items, and had " in difference:
+        found = "Lists of one length share a program"
     return found + (f": {difference}." if difference else ".")
