@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import sys
-import threading
 from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -15,6 +13,7 @@ from ...engine.source_lines import current_location
 from ..tracing.bool_tracer import BoolTracer
 from ..tracing.recorder import Recorder, active_recorder, selecting
 from .conversions import Site
+from .running_trial import current, known_tests, running
 from .selecting.stores import Place, Stores
 
 __all__ = [
@@ -34,9 +33,6 @@ __all__ = [
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-#: So many parts of each test are looked at for what they say of an index.
-_MOST_PARTS = 12
 
 #: Where arguments choose an object.
 _ARGUMENTS: Site = ("the arguments", 0)
@@ -270,27 +266,15 @@ class Trial:
         return True
 
 
-class _Current(threading.local):
-    trial: Trial | None = None
-
-
-_current = _Current()
-
-
 @contextmanager
 def trial(made: Trial, lines: Container[Site]) -> Iterator[Trial]:
     """For a trace of code that is converted on ``lines``."""
-    before, _current.trial = _current.trial, made
+    before, running.trial = running.trial, made
     try:
         with selecting(lines, not made.asked.identity):
             yield made
     finally:
-        _current.trial = before
-
-
-def current() -> Trial | None:
-    """The trial that this thread runs, if any."""
-    return _current.trial
+        running.trial = before
 
 
 def once(ask: Callable[P, T]) -> Callable[P, T]:
@@ -298,7 +282,7 @@ def once(ask: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(ask)
     def asked(*about: P.args, **options: P.kwargs) -> T:
-        run = _current.trial
+        run = running.trial
         if run is None:
             return ask(*about, **options)
         question = ask, *about
@@ -318,17 +302,7 @@ def running_line() -> Site:
 
 def in_arms() -> bool:
     """Whether arms are running of which one is not taken."""
-    return _current.trial is not None and bool(_current.trial.frames)
-
-
-def known_tests() -> Iterator[tuple[BoolTracer, bool]]:
-    """The comparisons that the arms which run are under, and how they come out where those are taken.
-
-    Those of the innermost arms come first; not all parts of long combinations.
-    """
-    for frame in reversed(_current.trial.frames) if _current.trial is not None else ():
-        if frame.test is not None:
-            yield from itertools.islice(frame.test.parts_known(frame.is_yes), _MOST_PARTS)
+    return running.trial is not None and bool(running.trial.frames)
 
 
 def recorder() -> Recorder:

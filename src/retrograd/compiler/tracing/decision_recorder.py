@@ -21,6 +21,7 @@ from ...engine import Value
 from ...engine.numbers import is_number, to_float
 from ...engine.source_lines import current_location, is_users
 from ...index import IndexTracer
+from ..if_conversion.running_trial import current, known_tests
 from .bool_tracer import BoolTracer, Purpose, is_comparison
 from .choice_tracer import LARGEST, ChoiceTracer, choice_among, is_choice, own_kind
 from .float_tracer import FloatTracer, is_tracer
@@ -304,8 +305,6 @@ class DecisionRecorder(ABC):
 
     def decides_choice(self) -> None:
         """Which int or text was chosen decides something, on the line that runs."""
-        from ..if_conversion.trial import current  # which imports this module
-
         here = current_location()
         if (trial := current()) is not None and here is not None:
             trial.chosen_by.add((here.file, here.line))
@@ -316,8 +315,6 @@ class DecisionRecorder(ABC):
 
     def known_tests(self) -> Iterable[tuple[BoolTracer, bool]]:
         """The comparisons that the arms which run are under, and how they come out there."""
-        from ..if_conversion.trial import known_tests  # which imports this module
-
         return known_tests()
 
     def note_among(self, test: BoolTracer, choice: Value, constants: frozenset[int | str]) -> None:
@@ -454,7 +451,5 @@ def as_float(number: Any) -> float | None:
 
 def _decides(site: Site) -> None:
     """Say in converted code that a comparison decides something on a line."""
-    from ..if_conversion.trial import current  # which imports this module
-
     if (trial := current()) is not None:
         trial.decides(site)

@@ -31,6 +31,7 @@ from ...engine.source_lines import current_location, record_sources
 from ...index import IndexTracer, position_in
 from ..calls.outputs import OutputsOfTrace, is_single, leaves_of, outputs_of, settled
 from ..guards.builtin_overrides import extremes
+from ..if_conversion.running_trial import current
 from ..if_conversion.tracers.frozen_list import FrozenList
 from .bool_tracer import BoolTracer, is_comparison
 from .choice_tracer import ChoiceTracer, TextArgumentTracer, is_choice, largest_choice
@@ -159,8 +160,6 @@ class Recorder(DecisionRecorder):
 
     def compares_indices(self) -> bool:
         """Whether comparisons of indices are to be some of numbers, which need not decide."""
-        from ..if_conversion.trial import current  # which imports this module
-
         return (trial := current()) is not None and trial.compares_indices
 
     def run(
