@@ -79,13 +79,16 @@ bool flag(PyObject* record, Py_ssize_t place, const char* name) {
   return truth == 1;
 }
 
-// Calls visit(item) for the items of a list or tuple.
+// Calls visit(item) for the items of a list or tuple; and of a record's field that is one.
 template <class Visit>
-void each(PyObject* record, const char* name, Visit&& visit) {
-  const Ref sequence = field(record, name);
+void each_of(const Ref& sequence, Visit&& visit) {
   const Py_ssize_t count = PySequence_Size(sequence.get());
   if (count < 0) throw PythonError();
   for (Py_ssize_t i = 0; i < count; ++i) visit(checked(PySequence_GetItem(sequence.get(), i)).get());
+}
+template <class Visit>
+void each(PyObject* record, const char* name, Visit&& visit) {
+  each_of(field(record, name), visit);
 }
 
 Guard::Test test_of(const std::string& kind) {
@@ -129,9 +132,14 @@ class Reader {
   void read_signature(PyObject* signature) {
     into_.signature = Signature::parse(field(signature, "spec").get());
     if (!into_.signature) throw PythonError();
-    each(signature, "inputs", [&](PyObject* input) {
-      into_.inputs.push_back(
-          {value(field(input, 0, "leaf")), flag(input, 1, "active"), small(field(input, 2, "offset").get())});
+    const Ref are_active = field(signature, "are_active");
+    const char* flags = PyByteArray_Check(are_active.get()) ? PyByteArray_AsString(are_active.get()) : "";
+    const char* const end = flags + (PyByteArray_Check(are_active.get()) ? PyByteArray_Size(are_active.get()) : 0);
+    uint32_t offsets[2] = {0, 0};  // of the next inactive and the next active one
+    each(signature, "inputs", [&](PyObject* leaf) {
+      if (flags == end) unknown("input", "");
+      const bool active = *flags++ != 0;
+      into_.inputs.push_back({value(Ref::borrow(leaf)), active, offsets[active]++});
     });
     each(signature, "gradients", [&](PyObject* gradient) {
       const Ref offset = field(gradient, 0, "offset");
@@ -167,14 +175,12 @@ class Reader {
 
   void read_selection(PyObject* selection) {
     const Ref choice = field(selection, 1, "choice"), candidates = field(selection, 2, "candidates");
-    if (choice.get() != choice_) {  // they are members of an enumeration, whose attributes are Python's
-      choice_row_ = row_of_choice(text(field(choice.get(), "value").get()));
-      choice_ = choice.get();
-    }
-    Selection read{value(field(selection, 0, "node")), choice_row_, small(field(selection, 3, "slot").get()), {}};
+    const auto [row, fresh_choice] = rows_.try_emplace(choice.get(), ROW_SELECT);
+    if (fresh_choice) row->second = row_of_choice(text(field(choice.get(), "value").get()));
+    Selection read{value(field(selection, 0, "node")), row->second, small(field(selection, 3, "slot").get()), {}};
     // Selections from the same candidates share their tuple, which holds one reference to each.
     const bool fresh = tuples_.insert(candidates.get()).second;
-    each(selection, "candidates", [&](PyObject* candidate) {
+    each_of(candidates, [&](PyObject* candidate) {
       const Ref item = Ref::borrow(candidate);
       read.candidates.push_back(fresh ? held(item) : value(item));
     });
@@ -182,15 +188,16 @@ class Reader {
   }
 
   void read_guard(PyObject* guard, const Ref& left, const Ref& right) {
-    if (guard != guard_) {  // a line that decides alike again and again has one
-      guard_ = guard;
-      read_.test = test_of(text(field(guard, 0, "kind").get()));
-      read_.outcome = flag(guard, 1, "outcome");
+    const auto [known, fresh] = guards_.try_emplace(guard);  // a line that decides alike again and again has one
+    if (fresh) {
+      known->second.test = test_of(text(field(guard, 0, "kind").get()));
+      known->second.outcome = flag(guard, 1, "outcome");
     }
-    read_.left = root(held(left));
-    read_.right = is_value(right.get()) ? root(held(right)) : 0;
-    read_.number = read_.right || right.get() == Py_None ? 0.0 : real(right.get());
-    into_.guards.push_back(read_);
+    Guard read = known->second;
+    read.left = root(held(left));
+    read.right = is_value(right.get()) ? root(held(right)) : 0;
+    read.number = read.right || right.get() == Py_None ? 0.0 : real(right.get());
+    into_.guards.push_back(read);
   }
 
   void read_index_guard(PyObject* guard) {
@@ -219,10 +226,9 @@ class Reader {
 
   CompileRequest& into_;
   std::unordered_set<const PyObject*> tuples_;
-  const PyObject* choice_ = nullptr;  // of the selection before, which the recording holds
-  uint16_t choice_row_ = 0;
-  const PyObject* guard_ = nullptr;  // that was read last, likewise
-  Guard read_{};
+  std::unordered_map<const PyObject*, uint16_t>
+      rows_;  // by choices: members of an enumeration, whose attributes take time
+  std::unordered_map<const PyObject*, Guard> guards_;  // what those that the recording has say
   std::unordered_map<const Value*, uint32_t> compared_;
 };
 

@@ -214,11 +214,6 @@ PyObject* guarded(PyObject* object, PyObject* const* args, Py_ssize_t count, PyO
   return PyErr_NoMemory();
 }
 
-// As `fast`, for a function that takes keyword arguments.
-PyCFunction fast_with_keywords(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*)) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
-
 PyMethodDef methods[] = {
     {"add", guarded<add>, METH_O, "Compile what a CompileRequest asks for; the number of the specialization."},
     {"call", fast(guarded<call>), METH_FASTCALL, "The value."},

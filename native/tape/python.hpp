@@ -64,5 +64,9 @@ void each_referent(traverseproc traverse, PyObject* owner, Visit&& visit) {
 inline PyCFunction fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
+// The same of one that takes keyword arguments.
+inline PyCFunction fast_with_keywords(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*)) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
 
 }  // namespace retrograd

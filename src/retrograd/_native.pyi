@@ -2743,6 +2743,15 @@ def keep_fallible(on: bool, /) -> list[Any]: ...
 def first_extreme(
     items: Sequence[Any], largest: bool, constants: Mapping[bytes, Value], /
 ) -> tuple[Value, tuple[Value, ...], int] | None: ...
+def following_extreme(
+    name: str,
+    module: str,
+    original: Callable[..., Any],
+    otherwise: Callable[..., Any],
+    selection: type,
+    choice: object,
+    /,
+) -> Callable[..., Any]: ...
 def contents(
     thing: Any,
     deep: int,

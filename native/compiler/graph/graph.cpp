@@ -49,6 +49,28 @@ class Scratch {
   std::vector<std::pair<Value*, uint32_t>> saved_;
 };
 
+// Sets the marks of nodes, which no walk is using, and takes them away at the end.
+class Marks {
+ public:
+  explicit Marks(size_t expected) { marked_.reserve(expected); }
+  Marks(const Marks&) = delete;
+  Marks& operator=(const Marks&) = delete;
+  ~Marks() {
+    for (Value* place : marked_) place->mark = 0;
+  }
+  // False where there is one.
+  bool set(Value* node) {
+    Value* place = node->code == USER ? node->slot : node;
+    if (place->mark) return false;
+    marked_.push_back(place);
+    place->mark = 1;
+    return true;
+  }
+
+ private:
+  std::vector<Value*> marked_;
+};
+
 class Lifter {
  public:
   explicit Lifter(const Recorded& recorded) : recorded_(recorded) {
@@ -169,12 +191,12 @@ class Lifter {
       rest.push_back(selection->node);
       rest.insert(rest.end(), selection->candidates.begin(), selection->candidates.end());
     }
-    std::unordered_set<const Value*> known;
-    if (!rest.empty()) known.insert(nodes_.begin(), nodes_.end());
+    Marks known(rest.empty() ? 0 : nodes_.size());
+    for (size_t i = 0; i < nodes_.size() && !rest.empty(); ++i) known.set(nodes_[i]);
     while (!rest.empty()) {
       Value* node = rest.back();
       rest.pop_back();
-      if (node->code == LEAF || !known.insert(node).second) continue;
+      if (node->code == LEAF || !known.set(node)) continue;
       count_operands(node, seen);
       each_operand(node, [&](Value* operand) { rest.push_back(operand); });
     }

@@ -80,7 +80,7 @@ def difference(
     if isinstance(root, Value):
         leaves = _leaves_of_plain_run(signature, originals, plain.signature)
         expected = engine.gradients(root, 1.0, [leaves.get(id(leaf), leaf) for leaf, _ in pairs])
-    largest = max((abs(gradient) for gradient in expected if math.isfinite(gradient)), default=0.0)
+    largest = max(map(abs, filter(math.isfinite, expected)), default=0.0)
     ours = [*([value] if outputs is None else map(float, results)), *(gradient for _, gradient in pairs)]
     theirs = [*numbers, *expected]
     if ours == theirs:  # the interpreter does what the engine does

@@ -467,6 +467,7 @@ class Specializer:
         recording = traced.recording
         del request
         recording.forget_nodes()
+        traced.signature.forget_tracers()
         try:
             if traced.signature.aliases_a_parameter:
                 return number

@@ -16,18 +16,7 @@ from ... import engine
 from ...engine import Value
 from .varying import CONSTANT, Column, Varying, structure_of
 
-__all__ = ["Gradient", "Input", "Signature", "one_by_one"]
-
-
-class Input(NamedTuple):
-    """A leaf whose number each call brings, and its offset among the active or the inactive numbers of a call.
-
-    A gradient of an active input is wanted.
-    """
-
-    leaf: Value
-    active: bool
-    offset: int
+__all__ = ["Gradient", "Signature", "one_by_one"]
 
 
 class Gradient(NamedTuple):
@@ -44,7 +33,8 @@ class Signature:
         self.tracers: list[Any] = []  #: what to call the function with
         #: How to read a call, as nested tuples; native/compiler/run/signature.hpp lists them.
         self.spec: tuple[Any, ...] = ()
-        self.inputs: list[Input] = []
+        self.inputs: list[Value] = []  #: the leaves whose numbers each call brings, in order
+        self.are_active: bytearray = bytearray()  #: of each, whether a gradient of it is wanted
         self.originals: dict[int, Value] = {}  #: the Values among the arguments, by their offsets as active inputs
         self.index_count: int = 0  #: how many arguments are indices
         self.varying: Varying = CONSTANT  #: the ints that each call brings
@@ -59,7 +49,8 @@ class Signature:
     def add_input(self, leaf: Value, active: bool) -> int:
         """The offset of a new input."""
         offset = len(self._active) if active else self._inactive_count
-        self.inputs.append(Input(leaf, active, offset))
+        self.inputs.append(leaf)
+        self.are_active.append(active)
         if active:
             self._active.append(leaf)
         else:
@@ -69,8 +60,8 @@ class Signature:
     def add_inputs(self, leaves: Sequence[Value], active: bool) -> int:
         """Several inputs; the offset of the first."""
         first = self.next_offset(active)
-        # As Input(leaf, active, offset), in a fraction of the time.
-        self.inputs.extend(map(tuple.__new__, repeat(Input), zip(leaves, repeat(active), count(first), strict=False)))
+        self.inputs.extend(leaves)
+        self.are_active.extend(repeat(active, len(leaves)))
         if active:
             self._active.extend(leaves)
         else:
@@ -86,16 +77,22 @@ class Signature:
 
     def mark(self) -> tuple[int, ...]:
         """How much has been described."""
-        lists: tuple[list[Any], ...] = (self.inputs, self.gradients, self.objects, self._active)
-        return *map(len, lists), self._inactive_count, self.index_count
+        return *map(len, self._described()), self._inactive_count, self.index_count
 
     def rewind(self, mark: tuple[int, ...]) -> None:
         """Forget what was described since :meth:`mark`."""
-        lists: tuple[list[Any], ...] = (self.inputs, self.gradients, self.objects, self._active)
-        for described, length in zip(lists, mark, strict=False):
+        for described, length in zip(self._described(), mark, strict=False):
             del described[length:]
         *_, self._inactive_count, self.index_count = mark
         self.originals = {offset: value for offset, value in self.originals.items() if offset < len(self._active)}
+
+    def _described(self) -> tuple[Any, ...]:
+        return self.inputs, self.are_active, self.gradients, self.objects, self._active
+
+    def offsets(self) -> list[tuple[bool, int]]:
+        """Of each input, whether it is active, and its offset among those that are as well as it, or as little."""
+        counts = count(), count()
+        return [(active == 1, next(counts[active])) for active in self.are_active]
 
     def next_offset(self, active: bool) -> int:
         """The offset that the next input will have."""
@@ -135,6 +132,10 @@ class Signature:
     @cached_property
     def _structure(self) -> list[Any]:
         return structure_of(self.spec)
+
+    def forget_tracers(self) -> None:
+        """Let go what a trace has used, which may be large: what is left says how to read calls."""
+        self.tracers, self.inputs, self.are_active = [], [], bytearray()
 
     @property
     def aliases_a_parameter(self) -> bool:

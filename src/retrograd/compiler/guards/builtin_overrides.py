@@ -10,8 +10,10 @@ from __future__ import annotations
 import builtins
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from ... import engine
 
 __all__ = ["Substitutes", "extremes"]
 
@@ -69,15 +71,20 @@ class Substitutes:
 
 
 def extremes(
-    answer: Callable[[str, Sequence[Any]], Any], answer_by_key: Callable[[str, Sequence[Any], Function], Any]
+    answer: Callable[[str, Sequence[Any]], Any],
+    answer_by_key: Callable[[str, Sequence[Any], Function], Any],
+    selection: type,
+    choices: Mapping[str, object],
 ) -> Substitutes:
     """``max`` and ``min`` that ask this thread's trace first: its answer for the name and the items, or None.
 
-    ``answer_by_key`` is asked where there is a key.
+    ``answer_by_key`` is asked where there is a key. The engine answers where the items are two Values, or a Value
+    and a number: with a ``selection`` of the trace, which chooses as one of the ``choices``.
     """
 
     def made(original: Function) -> Function:
-        return _extreme(original, answer, answer_by_key)
+        name, otherwise = original.__name__, _extreme(original, answer, answer_by_key)
+        return engine.following_extreme(name, __name__, original, otherwise, selection, choices[name])
 
     return Substitutes(max=made, min=made)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,13 @@ import numpy as np
 from ...engine import Value
 from ...index import Index
 
-__all__ = ["ENDS", "is_data", "is_number_or_array", "is_read_only", "weighed"]
+__all__ = ["ENDS", "are_rows_of_ends", "is_data", "is_number_or_array", "is_read_only", "weighed"]
 
 #: What nothing is behind that may change.
 ENDS = frozenset({float, int, bool, str, bytes, complex, type(None), Index, Value})
 
 _ROWS = frozenset({list, tuple})
+_TUPLE = frozenset({tuple})
 
 
 def is_data(things: Any, depth: int = 3) -> bool:
@@ -43,9 +44,16 @@ def weighed(thing: Any, most: int) -> tuple[int, set[int]]:
         inside.add(id(container))
         size += 0 if type(container) is tuple else 64 + (16 if isinstance(container, dict) else 8) * len(container)
         items = dict.values(container) if isinstance(container, dict) else container
-        if not _ROWS.isdisjoint(map(type, items)):
+        if are_rows_of_ends(items):
+            inside.update(map(id, items))
+        elif not _ROWS.isdisjoint(map(type, items)):
             rest.extend(item for item in items if type(item) in _ROWS)
     return size, inside
+
+
+def are_rows_of_ends(things: Any) -> bool:
+    """Whether there are tuples alone, in which nothing can change."""
+    return {*map(type, things)} == _TUPLE and ENDS.issuperset(map(type, chain.from_iterable(things)))
 
 
 def is_read_only(thing: np.ndarray[Any, Any]) -> bool:

@@ -58,7 +58,7 @@ from .classes import (
     users_namespaces,
 )
 from .contents import attributes_of, content_of_slot, contents_of_cell, has_buffer
-from .data import ENDS, is_data, is_number_or_array, is_read_only, weighed
+from .data import ENDS, are_rows_of_ends, is_data, is_number_or_array, is_read_only, weighed
 from .libraries import READERS, are_of_one_package, inherited_names, is_library, is_users, moves_on, of_a_library
 from .used_names import READING, UsedNames
 
@@ -265,13 +265,12 @@ class Reach:
         if isinstance(thing, list):
             self._place("items", thing, None, path)
         self._things += len(thing)
-        if not ENDS.issuperset(map(type, thing)):
+        if are_rows_of_ends(thing) and self._weighed.issuperset(map(id, thing)):
+            self._seen.update(map(id, thing))
+            self._things += sum(map(len, thing))
+        elif not ENDS.issuperset(map(type, thing)):
             for i, item in enumerate(thing):
-                if type(item) is tuple and id(item) in self._weighed and ENDS.issuperset(map(type, item)):
-                    self._seen.add(id(item))  # one of many rows of data, in which nothing can change
-                    self._things += len(item)
-                else:
-                    self._ahead(item, f"{path}[{i}]")
+                self._ahead(item, f"{path}[{i}]")
 
     def _dictionary(self, thing: dict[Any, Any], path: str) -> None:
         if not self._compared(thing, path):

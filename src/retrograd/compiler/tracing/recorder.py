@@ -102,6 +102,8 @@ class Recorder(DecisionRecorder):
         wants_ints: bool = False,
     ) -> None:
         super().__init__(tests_identity and not _current.identity_is_converted, decides_kinds, as_number, wants_ints)
+        #: What the engine asks for where max and min choose among Values: see native/tape/extremes.cpp.
+        self.asked_by_extremes = self._recording.selections, self._mixed, self._constants, self._decides_kinds
         self._by_order = by_order  # max of numbers is the first that no other is larger than, whatever a NaN is
         self._candidates: dict[tuple[int, ...], tuple[Value, ...]] = {}
         self._indices: dict[int, int] = {}  # by their slots
@@ -185,7 +187,7 @@ class Recorder(DecisionRecorder):
             engine.set_tracer(tracer)
             engine.set_recording(recording)
             _current.recorder = None
-            del self._recording  # a tracer that leaks must not keep the recording alive
+            del self._recording, self.asked_by_extremes  # a tracer that leaks must not keep the recording alive
             self._candidates.clear()
             self._mixed.clear()
             self._whole.clear()
@@ -611,7 +613,7 @@ def _largest_by(name: str, items: Sequence[Any], key: Callable[[Any], Any]) -> A
     return recorder.largest_by(name, items, list(map(key, items)))
 
 
-_extremes = extremes(_largest_of, _largest_by)
+_extremes = extremes(_largest_of, _largest_by, Selection, FIRST)
 
 
 def _is_kind_of_row(kind: type) -> bool:

@@ -24,6 +24,7 @@ __all__ = [
     "concrete",
     "contents",
     "first_extreme",
+    "following_extreme",
     "functions",
     "gradients",
     "hear_calls",
@@ -134,6 +135,19 @@ def first_extreme(
 ) -> tuple[Value, tuple[Value, ...], int] | None:
     """Nothing: nothing is traced here."""
     return None
+
+
+def following_extreme(
+    name: str,
+    module: str,
+    original: Callable[..., Any],
+    otherwise: Callable[..., Any],
+    selection: type,
+    choice: object,
+    /,
+) -> Callable[..., Any]:
+    """The same as ``otherwise``: nothing is traced here."""
+    return otherwise
 
 
 def tape_position() -> tuple[int, int]:

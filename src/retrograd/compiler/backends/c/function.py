@@ -246,7 +246,7 @@ def _traced(
 
 def _order(signature: Signature, count: int) -> list[tuple[str, int]]:
     """The kind and position of each number of the arguments, in the order of ``x``."""
-    return [("active" if one.active else "passive", one.offset) for one in signature.inputs[:count]]
+    return [("active" if is_active else "passive", offset) for is_active, offset in signature.offsets()[:count]]
 
 
 def _part(name: str, of: _Graph, tables: str) -> Part:

@@ -245,7 +245,7 @@ def _is_readable(thing: Any) -> bool:
 
 def _is_largest_by_key(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> bool:
     """Whether a call is one of ``max`` or ``min`` that gives an int, by a key."""
-    if getattr(function, "__module__", "") != builtin_overrides.__name__ or set(options) != {"key"}:
+    if not _is_substitute(function) or set(options) != {"key"}:
         return False
     return [*map(type, arguments)] in ([list], [tuple], [range]) and {int}.issuperset(map(type, arguments[0]))
 
@@ -321,7 +321,7 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         raise refuse(f"calls {getattr(function, '__name__', kind.__name__)}, which may do something else than compute")
     if options.get("key") is not None or (function is collections.defaultdict and arguments[:1] not in _DEFAULTS):
         raise refuse(f"calls {function.__name__} with another function")
-    name, owner = getattr(function, "__name__", ""), getattr(function, "__self__", None)
+    name, owner = getattr(function, "__name__", ""), _owner_of(function)
     is_number = type(owner) is Value or is_tracer(owner)
     if is_number and name in engine.functions:  # a method of a number's, as the function of the same name
         function, arguments = engine.functions[name], (owner, *arguments)
@@ -564,9 +564,19 @@ def _is_known(thing: Any) -> bool:
     return known and is_plain(thing)
 
 
+def _is_substitute(function: Any) -> bool:
+    """Whether it is in the place of Python's ``max`` or ``min``."""
+    return getattr(function, "__module__", "") == builtin_overrides.__name__
+
+
+def _owner_of(function: Any) -> Any:
+    """What a function is a method of; None if it is none."""
+    return None if _is_substitute(function) else getattr(function, "__self__", None)
+
+
 def _is_pure(function: Any) -> bool:
-    kind, owner = type(function), getattr(function, "__self__", None)
-    if kind is types.FunctionType or isinstance(function, np.ufunc):
+    kind, owner = type(function), _owner_of(function)
+    if kind is types.FunctionType or isinstance(function, np.ufunc) or _is_substitute(function):
         return True
     if kind in (types.BuiltinFunctionType, types.MethodWrapperType) and (type(owner) is Value or is_tracer(owner)):
         return function.__name__ in engine.functions or function.__name__ == "detach"
