@@ -7,10 +7,10 @@ from collections import deque
 from typing import Any
 
 from .. import engine
-from .calls.shapes import shape_of
 from .reports.reasons import Cause, Reason
+from .structures import Structures
 
-__all__ = ["Storm", "Structures", "Untraceable"]
+__all__ = ["Storm", "Untraceable"]
 
 #: After so many failures in a row the number of calls between two attempts stays the same.
 _MOST_ROUNDS = 10
@@ -24,8 +24,6 @@ _CALLS = 256
 _LONGER = 8
 #: After so many storms in a row, each of which makes the pause four times as long, it stays the same.
 _MOST_PAUSES = 5
-#: So many structures are remembered before all are forgotten.
-_MOST_STRUCTURES = 65_536
 
 
 class Untraceable:
@@ -57,34 +55,6 @@ class Untraceable:
     def forget(self) -> None:
         """The next call of any kind may be traced."""
         self._waiting.clear()
-
-
-class Structures:
-    """Those of calls, once most of the last ones had one of their own: one that comes again is worth a program."""
-
-    def __init__(self) -> None:
-        self._seen: set[int] | None = None
-
-    @property
-    def are_watched(self) -> bool:
-        """Whether calls of a new structure run eagerly."""
-        return self._seen is not None
-
-    def watch(self) -> None:
-        """From now on they do."""
-        self._seen = set()
-
-    def is_new(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> bool:
-        """Whether a call that no program answers has a structure of its own, as far as is known."""
-        if self._seen is None:
-            return False
-        structure = hash((differentiate_first, *map(shape_of, arguments)))
-        if structure in self._seen:
-            return False
-        if len(self._seen) >= _MOST_STRUCTURES:
-            self._seen.clear()
-        self._seen.add(structure)
-        return True
 
 
 class Storm:

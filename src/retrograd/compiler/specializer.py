@@ -15,6 +15,7 @@ from .backoff import Storm, Untraceable
 from .calls.arguments import Unsuitable, signature_of
 from .calls.eager import EagerRunner, Method, Result
 from .calls.effects import Effects, noting_effects
+from .calls.lengths import between_lengths
 from .calls.outputs import Outputs, is_single, leaves_of
 from .calls.signature import Signature
 from .calls.varying import CONSTANT, Column, Varying, between
@@ -24,7 +25,7 @@ from .guards.snapshot import Snapshot
 from .guards.words import program_guards, state_guards
 from .if_conversion.budget import BYTES_OF_NODE, Budget
 from .if_conversion.conversions import Conversions, Tracing
-from .reports.notices import Notices, not_worth_a_program, runs_as_it_is, traced_in_vain
+from .reports.notices import IS_LONGER, Notices, not_worth_a_program, runs_as_it_is, traced_in_vain
 from .reports.reasons import Cause, Reason
 from .request import CompileRequest, Options
 from .tier_up import TierUp
@@ -39,6 +40,9 @@ __all__ = ["LIMIT", "Example", "Specializer"]
 #: ones are dropped.
 LIMIT = 256
 BYTES = 64 * 1024 * 1024
+
+#: With so many of the last calls that were traced a new one is compared that has lists of another length.
+_LAST = 8
 
 #: So many traces in a row that have answered no call but their own are enough to read ints that differ.
 _FEW_TRACES = 4
@@ -108,7 +112,9 @@ class Specializer:
         self._untraceable, self._storm = Untraceable(), Storm(cache)
         self._budget = Budget(self._storm.calls)
         self._unreadable: frozenset[Column] = frozenset()  # of ints for which tracers cannot stand
+        self._whole_lists: frozenset[Column] = frozenset()  # whose lengths decide something
         self._reads_plain_ints = False  # whether programs read the ints, too, that the function wants as plain ones
+        self._reads_lengths = False  # whether they take lists of any length, where they can
 
     def example(self, number: int) -> Example | None:
         """The call that a specialization was traced from; None if it has been forgotten since."""
@@ -245,8 +251,10 @@ class Specializer:
                 varying=varying,
             )
 
-        if varying.is_read_by_converted_code:
+        if varying.optional or varying.members:
             self.conversions.read_optional()
+        if varying.lengths:
+            self.conversions.read_lengths()
         if (found := self.converted(lambda: run(None), held)) is not None:
             if isinstance(found, Traced):
                 found.recording.conversion = self.conversions.state
@@ -267,17 +275,19 @@ class Specializer:
         asks = self.captured.asks
         if described is None or asks.identity is not None or asks.types:
             return CONSTANT
-        for example in [*self._examples.values()][::-1]:
-            if example.differentiate_first != differentiate_first:
+        reads_lengths = self._reads_lengths and not self.conversions.refuses_lengths
+        examples = [one for one in [*self._examples.values()] if one.differentiate_first == differentiate_first]
+        for example in examples[: -_LAST - 1 : -1] if reads_lengths else examples[::-1]:
+            if not reads_lengths and not example.signature.may_vary_from(described.signature):
                 continue
-            if not example.signature.may_vary_from(described.signature):
-                continue
-            found = between(example.signature.spec, described.signature.spec)
+            compare = between_lengths if reads_lengths else between
+            found = compare(example.signature.spec, described.signature.spec)
             if found is not None:
                 together = example.signature.varying.together(found)
                 now = (together.all_of() if self._reads_plain_ints else together).without(self._unreadable)
                 if self._options.exact or self.conversions.refuses_optional:
                     now = now.without_more()
+                now = now.without_lengths(self._whole_lists if reads_lengths else now.everything())
                 if all(one.signature.varying.columns != now.columns for one in [*self._examples.values()]):
                     self._storm.learned()
                 return now
@@ -288,9 +298,10 @@ class Specializer:
         if isinstance(traced, Cause) or traced.obstacle is not None:
             self._unreadable |= varying.everything()
             return varying.without(varying.everything())
-        if self._reads_plain_ints:
-            return varying
-        return varying.without(traced.recording.plain_among(traced.signature.columns))
+        columns = traced.signature.columns
+        self._whole_lists |= traced.recording.compared_among(columns, varying.lengths)
+        varying = varying.without_lengths(self._whole_lists)
+        return varying if self._reads_plain_ints else varying.without(traced.recording.plain_among(columns))
 
     def _learns(self, traced: Traced | Cause, differentiate_first: bool) -> bool:
         """Whether there is more to convert, since a comparison has decided otherwise once more."""
@@ -380,18 +391,27 @@ class Specializer:
             return
         if not is_storm:
             return
-        turning, where, obstacle = self._decisive_line()
+        waits = self._storm.waits_for_structures
         difference = self._difference(number) if cause.reason is Reason.NEW_ARGUMENTS else ""
+        if waits and not self._reads_lengths and IS_LONGER in difference:  # there may be few lengths, or one program
+            return
+        turning, where, obstacle = self._decisive_line()
         if difference or not (turning or cause.reason is Reason.GUARD_FAILED):
             where = obstacle = ""
-        waits = self._storm.waits_for_structures
         self.notices.once("storm", traced_in_vain(self._function, str(cause), where, obstacle, difference, waits))
         if turning and self._storm.is_repeated():
             self.conversions.give_up()  # what is converted makes programs larger, and no fewer
 
     def awaits_another(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> bool:
         """Whether a call of new arguments is traced if one like it comes again, and not yet."""
-        return self._storm.structures.is_new(differentiate_first, arguments)
+        structures = self._storm.structures
+        if not structures.is_new(differentiate_first, arguments):
+            return False
+        if self._reads_lengths or not structures.are_many:
+            return True
+        self._reads_lengths = True
+        self._storm.forget()
+        return False
 
     def _note_postponed(self) -> None:
         """Warn where most calls run eagerly because a program for them would take longer to make than they took."""
@@ -438,7 +458,8 @@ class Specializer:
             self._cache.drop(number)
         self._examples.clear()
         self.conversions, self._budget = Conversions(), Budget(self._storm.calls)
-        self._reads_plain_ints, self._unreadable = False, frozenset()
+        self._reads_plain_ints = self._reads_lengths = False
+        self._unreadable = self._whole_lists = frozenset()
         self._untraceable.forget()
         self._storm.forget()
 

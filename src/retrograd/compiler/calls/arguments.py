@@ -366,6 +366,9 @@ class _Reader:
 
     def _sequence(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         kind = type(thing)
+        most = self._varying.most_items(self._column) if self._varying and kind is list and not differentiate else 0
+        if most and thing and (several := self._some(thing, max(most, len(thing)))) is not None:
+            return several
         if kind in (list, tuple):
             kinds = set(map(type, thing))
             are_floats = kinds == {float} and self._column not in self._varying.lists_of_optional()
@@ -384,6 +387,18 @@ class _Reader:
         if getattr(thing, "__dict__", None):
             raise Unsuitable(f"an argument is a {kind.__name__} with attributes beside its fields")
         return tracers, ("sequence", kind, specs, None, self._in_dictionary(thing))
+
+    def _some(self, things: list[Any], most: int) -> tuple[Any, tuple[Any, ...]] | None:
+        """A list that has at most so many items, if converted code can be asked how many it has."""
+        from ..if_conversion.argument_tracers import list_argument, reads_lengths  # which few calls need
+
+        if not reads_lengths():
+            return None
+        leaf, instead = Value(float(len(things))), _copied(things[0])  # which the user may change
+        offset = self.result.add_input(leaf, False)
+        self.result.columns[id(leaf)] = self._column
+        items, specs = self._parts(repeat(IN_LIST), [*things, *[instead] * (most - len(things))], False)
+        return list_argument(self._recorder.integer(leaf), items), ("some", offset, instead, specs)
 
     def _mapping(self, thing: dict[Any, Any], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         kind = type(thing)
@@ -470,6 +485,12 @@ class _Reader:
         if not differentiate and (key_of := key_function(array)) is not None:
             return self._keyed(array, key_of)
         raise Unsuitable(f"an argument is an array of {array.dtype}: pass float64")
+
+
+def _copied(thing: Any) -> Any:
+    """A copy of a container and of those in it, which hold what they held."""
+    container = taken_apart(thing) if type(thing) not in _FLAT else None
+    return thing if container is None else container.build(list(map(_copied, container.items)))
 
 
 def _instance_of(kind: type, names: tuple[str, ...], contents: list[Any]) -> Any:

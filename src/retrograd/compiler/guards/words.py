@@ -59,6 +59,8 @@ def _argument(spec: tuple[Any, ...]) -> str:
         return _several(f"a {thing.__name__} of ", spec[2])
     if kind == "member":
         return "one of " + ", ".join(map(str, spec[2]))
+    if kind == "some":
+        return _several("a list of at most ", spec[3])
     if kind == "optional":
         return f"{_argument(spec[3])}, or None"
     if kind == "array":

@@ -41,6 +41,9 @@ _LEAST_PROGRAMS, _LEAST_AGAIN = 3, 2  # the latter once tests are converted
 #: So many traces of converted code may be in vain before the code is traced as it is.
 _MOST_TRIALS = 10
 
+#: So much a trace of lists of all lengths records at most, in bytes, and relative to one of the code as it is.
+_LEAST_OF_LENGTHS, _MOST_OF_LENGTHS = 1 << 20, 8
+
 #: With tests that have not come out otherwise yet, a trace may record so many times as much as one of the code as it
 #: is, or as the last one.
 _MOST_UNASKED, _MOST_MORE = 4, 2
@@ -91,6 +94,8 @@ class Conversions:
         self._lists: bool | None = False  # they choose how long lists are; None where that cannot be
         self.refuses_optional: bool = False
         self._reads_optional = False  # whether some can
+        self.refuses_lengths: bool = False
+        self._reads_lengths = False  # of lists among the arguments
         self._postponed = 0
         self._least: set[Site] | None = None  # what is to be converted where more is too long
         self._takes_more = True  # than has to be converted
@@ -102,7 +107,7 @@ class Conversions:
         self._iterations: dict[Site, int] = dict(known._iterations) if known else {}
 
     def __bool__(self) -> bool:
-        return bool(self._wanted) or self._reads_optional
+        return bool(self._wanted) or self._reads_optional or self._reads_lengths
 
     def read_optional(self) -> None:
         """Arguments are None in some calls, or members of enumerations that differ."""
@@ -110,6 +115,21 @@ class Conversions:
 
     def _refuse_optional(self) -> None:
         self._reads_optional, self.refuses_optional = False, True
+
+    def read_lengths(self) -> None:
+        """Lists among the arguments have other lengths in other calls."""
+        self._reads_lengths = not self.refuses_lengths and self._lists is not None
+        self._lists = True if self._reads_lengths else self._lists
+
+    def _refuse_lengths(self) -> None:
+        self._reads_lengths, self.refuses_lengths, self._lists = False, True, None
+
+    def _refuse_arguments(self) -> None:
+        """What of the arguments converted code alone can read is part of the program again, lengths first."""
+        if self._reads_lengths:
+            self._refuse_lengths()
+        elif self._reads_optional:
+            self._refuse_optional()
 
     def learn(self, programs: Sequence[Outcomes]) -> bool:
         """Whether more lines are to be converted, by what comparisons decided in the traces of one kind of call."""
@@ -152,8 +172,8 @@ class Conversions:
         self._reasons.update(sites)
         if self._refused.issuperset(sites):
             self._refused |= self._wanted
-            if not self._wanted:
-                self._refuse_optional()
+            if self._reads_lengths or not self._wanted:
+                self._refuse_arguments()
         self._refused.update(sites)
         self._wanted -= self._refused
 
@@ -163,15 +183,16 @@ class Conversions:
         if not self:
             return None
         objects = frozenset(self._plain_objects)
-        return frozenset(self._wanted), objects, self.lengthened, self._asks_identity, self._lists, self._reads_optional
+        reads = self._lists, self._reads_optional, self._reads_lengths
+        return frozenset(self._wanted), objects, self.lengthened, self._asks_identity, *reads
 
     def give_up(self) -> None:
         """Leave all tests as they are, where selections made programs larger, and no fewer."""
         self._note(self._wanted, "selections there made programs larger, and no fewer")
         self._refused |= self._wanted
         self._wanted.clear()
-        if self._reads_optional:
-            self._refuse_optional()
+        self._refuse_arguments()
+        self._refuse_arguments()
 
     def run(self, tracing: Tracing[T]) -> T | None:
         """What a trace of converted code gives. None where no test can be converted, as far as this shows."""
@@ -190,6 +211,8 @@ class Conversions:
                 break
             run, made, decided = self._attempt(tracing)
             if run.is_too_long:
+                if self._reads_lengths:
+                    self._refuse_lengths()
                 self._cut_off(run.recorded, budget)
                 continue
             budget.spend(run.recorded)
@@ -197,6 +220,11 @@ class Conversions:
                 self._wanted |= new
             elif run.needs_identity and not self._asks_identity and not run.is_broken:
                 self._asks_identity = True
+            elif self._reads_lengths and (run.refuses_lists or not run.has_lengths):
+                if new := run.chosen_by - self._wanted - self._refused:
+                    self._wanted |= new
+                else:
+                    self._refuse_lengths()
             elif self._reads_optional and (run.refuses_optional or not run.has_optional):
                 if new := run.chosen_by - self._wanted - self._refused:
                     self._wanted |= new
@@ -248,6 +276,8 @@ class Conversions:
     def _room(self, budget: Budget) -> int:
         """How much the next trace may record; not all of its room, if more is converted than has to be."""
         most = budget.room()
+        if self._reads_lengths:
+            most = min(most, max(_LEAST_OF_LENGTHS, _MOST_OF_LENGTHS * budget.plain))
         if self._least is None:
             return most
         return min(most, int(max(_MOST_UNASKED * budget.plain, _MOST_MORE * self._recorded)))
@@ -344,6 +374,7 @@ class Conversions:
                 self._plain_objects,
                 bool(self._lists),
                 self._reads_optional,
+                self._reads_lengths,
                 only_counts,
                 self._wanted | self._refused | self._decided if self._decided and not only_counts else None,
             )

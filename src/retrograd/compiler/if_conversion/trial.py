@@ -107,6 +107,8 @@ class Trial:
         lists: whether lists that a function changes may be partial.
         optional: whether arguments may be None, and members of enumerations others, as they come.
         wants_lists: whether some would have to be.
+        has_lengths: whether there are arguments that are lists with as many items as they come with.
+        places: the tests that these have an item at a place: the place, the test, and how many there are, by its id.
         refuses_lists: whether something was done with one that cannot be done with each that it may be.
         has_optional: whether there are arguments that may be None, or members of enumerations that differ.
         refuses_optional: whether something was asked of what may be None that cannot be answered.
@@ -127,6 +129,7 @@ class Trial:
         plain_objects: Collection[Site],
         lists: bool,
         optional: bool,
+        lengths: bool,
         only_counts: bool = False,
         known: Container[Site] | None = None,
     ) -> None:
@@ -135,6 +138,9 @@ class Trial:
         self.needs_identity: bool = False
         self.asked: Asked = asked
         self.lists: bool = lists and not asked.inside and not catches
+        self._reads_lengths: bool = lengths
+        self.has_lengths: bool = False
+        self.places: dict[int, tuple[int, BoolTracer, Any]] = {}
         self.wants_lists: bool = False
         self.refuses_lists: bool = False
         self._reads_optional: bool = optional
@@ -222,6 +228,11 @@ class Trial:
         """Whether arguments may be None as they come."""
         self.has_optional |= self._reads_optional and self.allow_optional()
         return self.has_optional
+
+    def reads_lengths(self) -> bool:
+        """Whether lists among the arguments have as many items as they come with."""
+        self.has_lengths |= self._reads_lengths and self.lists
+        return self.has_lengths
 
     def reads_members(self) -> Site | None:
         """Where members of enumerations are chosen, if arguments may be such as they come."""

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .notices import IS_LONGER
+
 __all__ = ["first_difference"]
 
 #: What is part of a program: another one of these is another program.
@@ -39,7 +41,7 @@ def first_difference(before: Sequence[Any], now: Sequence[Any]) -> str:
         if isinstance(one, np.ndarray) and one.shape != other.shape:
             return f"{path} has the shape {other.shape}, and had {one.shape}"
         if isinstance(one, (list, tuple)) and len(one) != len(other):
-            return f"{path} has {len(other)} items, and had {len(one)}"
+            return f"{path} has {len(other)}{IS_LONGER}{len(one)}"
         if isinstance(one, dict) and list(one) != list(other):
             return f"{path} has the keys {list(other)!r:.60}, and had {list(one)!r:.60}"
         pairs += reversed([*_parts(path, one, other)])

@@ -8,7 +8,11 @@ from collections.abc import Sequence
 from ... import errors
 from ...engine.source_lines import current_location
 
-__all__ = ["Notices", "frozen_data", "not_worth_a_program", "runs_as_it_is", "traced_in_vain"]
+__all__ = ["IS_LONGER", "Notices", "frozen_data", "not_worth_a_program", "runs_as_it_is", "traced_in_vain"]
+
+
+#: What is said of a list that has another length than before.
+IS_LONGER = " items, and had "
 
 
 class Notices:
@@ -83,6 +87,6 @@ def _other_comparison(where: str, obstacle: str) -> str:
 def _other_arguments(difference: str) -> str:
     """What to do about arguments of another structure."""
     found = "Pass what differs from call to call as a float, a Value or an rg.Index"
-    if " items, and had " in difference:
+    if IS_LONGER in difference:
         found = "Lists of one length share a program"
     return found + (f": {difference}." if difference else ".")

@@ -150,8 +150,19 @@ def _is(count: Any, number: Any) -> Any:
     return count == number
 
 
+def _are_first(entries: Sequence[Entry]) -> bool:
+    """Whether an item is there only if all before it are: those of a list among the arguments, or of its end."""
+    trial = current()
+    if trial is None or not trial.places or not entries or (first := trial.places.get(id(entries[0].is_there))) is None:
+        return False
+    known = (trial.places.get(id(one.is_there)) for one in entries)
+    return all(one is not None and one[0] == first[0] + i and one[2] is first[2] for i, one in enumerate(known))
+
+
 def _places(entries: Sequence[Entry]) -> list[Any]:
     """How many items are there before each entry."""
+    if _are_first(entries):
+        return list(range(len(entries)))
     found: list[Any] = [0]
     for one in entries[:-1]:
         found.append(found[-1] + _count([one.is_there]))
@@ -186,6 +197,10 @@ def _one_of(things: Sequence[Any], tests: Sequence[Any]) -> Any:
 
 def _at(entries: Sequence[Entry], key: Any) -> list[Any]:
     """Of each entry, whether it is the item at a place."""
+    if type(key) is int and -len(entries) <= key < 0 and _are_first(entries):
+        after = [negated(one.is_there) for one in entries[-key:]] + [True] * -key
+        last = [one.is_there for one in entries[-key - 1 :]]
+        return [_both(one, other) for one, other in zip(last, after, strict=False)] + [False] * (-key - 1)
     if type(key) is int and key < 0:
         return _at(entries[::-1], -1 - key)[::-1]
     if type(key) is not int and not (is_choice(key) and type(key.constant) is int and _is_no_negative(key)):
@@ -291,7 +306,12 @@ def _computed(give: Callable[[], Any], is_there: Any) -> Any:
 def _length(thing: Any) -> Any:
     if type(thing) is PartialIterator:
         raise TypeError(f"object of type {thing._rg_kind.__name__!r} has no len()")
-    return _count(one.is_there for one in entries_of(thing))
+    entries, trial = entries_of(thing), current()
+    if trial is not None and _are_first(entries):
+        first, _, count = trial.places[id(entries[0].is_there)]
+        if first == 0 and len(entries) == max(count.options):
+            return count
+    return _count(one.is_there for one in entries)
 
 
 def _all(thing: Any) -> Any:
@@ -341,8 +361,8 @@ def _zipped(*things: Any, strict: bool = False) -> Any:
 
 def _close_together(entries: Sequence[Entry]) -> list[tuple[Any, Any]]:
     """The first item that is there, the second one, …, and whether there are so many."""
-    if all(one.is_there is True for one in entries):
-        return [(one.item, True) for one in entries]
+    if all(one.is_there is True for one in entries) or _are_first(entries):
+        return [(one.item, one.is_there) for one in entries]
     items = [one.item for one in entries]
     found = []
     for place in range(len(entries)):
