@@ -18,12 +18,16 @@ bool set_cotangents(const Specialization& entry, Arguments& arguments, PyObject*
   return !PyErr_Occurred();
 }
 
-// check(entry, arguments, cotangents): what the entry computes for a call, (value, gradient of each leaf of its graph,
-// several results), leaving no trace; None when the call is exceptional, False when the entry does not stand for it.
+// check(entry, arguments, cotangents, by_nodes): what the entry computes for a call, (value, gradient of each leaf of
+// its graph, several results), leaving no trace; None when the call is exceptional, False when the entry does not stand
+// for it. `by_nodes`: node by node, as the engine would round, though there be a program.
 PyObject* check(PyObject* object, PyObject* args) {
   size_t number;
   PyObject *tuple, *cotangents;
-  if (!PyArg_ParseTuple(args, "nO!O!:check", &number, &PyTuple_Type, &tuple, &PyList_Type, &cotangents)) return nullptr;
+  int by_nodes;
+  if (!PyArg_ParseTuple(args, "nO!O!p:check", &number, &PyTuple_Type, &tuple, &PyList_Type, &cotangents, &by_nodes)) {
+    return nullptr;
+  }
   SpecializationCache* self = self_of(object);
   trim_arena();
   const std::vector<PyObject*> items = items_of(tuple);
@@ -34,8 +38,10 @@ PyObject* check(PyObject* object, PyObject* args) {
     const int fit = match(self, at, items.data(), static_cast<Py_ssize_t>(items.size()));
     if (fit < 0) return nullptr;
     if (fit && !set_cotangents(*entry, *self->scratch, cotangents)) return nullptr;
-    bool interpreted;
-    const Outcome outcome = fit ? run_forward(*entry, *self->scratch, Wanted::VALUE, &interpreted) : Outcome::GUARD;
+    bool interpreted = true;
+    const Outcome outcome = !fit       ? Outcome::GUARD
+                            : by_nodes ? entry->run_graph(*self->scratch)
+                                       : run_forward(*entry, *self->scratch, Wanted::VALUE, &interpreted);
     if (outcome == Outcome::GUARD) Py_RETURN_FALSE;
     if (outcome == Outcome::EXCEPTIONAL) Py_RETURN_NONE;
     if (!interpreted) {  // once more, so that what it leaves behind shows

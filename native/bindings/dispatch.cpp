@@ -141,7 +141,7 @@ std::span<const double* const> results_in(const Found& found) {
 // Whether the function is to be asked what it gives for this call, before the program answers it.
 bool must_be_compared(const SpecializationCache* self, const Found& found) {
   Specialization& entry = *found.entry;
-  if (!entry.comparisons.look(entry.hits)) return false;
+  if (!entry.comparisons.look(entry.hits) || entry.has_graph_code()) return false;  // which rounds otherwise
   const Arguments& arguments = arguments_of(self, found);
   Digest digest;
   for (const double number : arguments.passive) digest.add(number);

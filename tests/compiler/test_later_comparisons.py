@@ -151,3 +151,20 @@ def test_one_value_in_two_places_is_not_compared(verify: int) -> None:
         (one * one * other).backward()
         assert found == (x.grad, y.grad)
     assert compiled.stats().eager == 0
+
+
+@pytest.mark.parametrize("tier", ["auto", "vm", "llvm"])
+def test_sums_that_cancel_are_no_difference(tier: Any) -> None:
+    """What is compared later is the trace, which rounds as the engine does."""
+
+    def cancels(xs: list[Any], scale: float) -> Any:
+        total = 0.0 * xs[0]
+        for k, x in enumerate(xs):
+            total = total + x * (scale if k % 2 else -scale) + x
+        return total
+
+    compiled = rg.compile(cancels, tier=tier)
+    for k in range(40):
+        compiled.value_and_grad([1.0 + 1e-9 * k * i for i in range(40)], 0.0 if k == 0 else 1e17)
+    assert compiled.stats().eager == 0
+    assert len(compiled.stats().programs) == 1

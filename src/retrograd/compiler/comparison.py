@@ -54,12 +54,14 @@ def difference(
     plain: Result,
     outputs: Outputs | None,
     usual: float = 0.0,
+    by_nodes: bool = False,
 ) -> Difference:
     """How far a program's values and gradients are from those of the plain run of the same call.
 
     Relative to the value (or 1), and to the largest gradient. ``signature`` is that of the trace; ``originals`` are the
     Values among the arguments of this call. The gradient of several results is that of their sum, each times a weight
-    of its own. ``usual`` is the largest gradient of the call that the program was made for.
+    of its own. ``usual`` is the largest gradient of the call that the program was made for. ``by_nodes``: what was
+    traced is compared, as the engine would round, and not the vector program.
     """
     sources = [plain.root]
     if outputs is not None:
@@ -67,7 +69,7 @@ def difference(
         if len(sources) != outputs.count:
             return UNKNOWN
     weights = _weights(outputs)
-    found = cache.check(number, arguments, weights)
+    found = cache.check(number, arguments, weights, by_nodes)
     numbers = list(map(number_of, sources))
     if found is None:
         # The engine answers calls with numbers that are not finite.
@@ -93,8 +95,8 @@ def difference(
 def numbers_of(
     cache: engine.SpecializationCache, number: int, arguments: tuple[object, ...], outputs: Outputs | None
 ) -> list[float] | None:
-    """What a program computes for a call, so that it can be told whether anything has changed since."""
-    found = cache.check(number, arguments, _weights(outputs))
+    """What a trace computes for a call, so that it can be told whether anything has changed since."""
+    found = cache.check(number, arguments, _weights(outputs), True)
     if not found:
         return None
     value, pairs, results = found

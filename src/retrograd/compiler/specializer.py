@@ -552,7 +552,7 @@ class Specializer:
         try:
             plain = self._eager.run(arguments, first)
             try:
-                found = self._difference_of(number, example, method, arguments, plain)
+                found = self._difference_of(number, example, method, arguments, plain, by_nodes=True)
             except errors.ChangedValueError:
                 return None
             if found.distance <= self._tolerance or numbers_of(*call) != before:  # another thread trains
@@ -569,9 +569,15 @@ class Specializer:
         return (-1, None) if number is None else (number, self._examples.get(number))
 
     def _difference_of(
-        self, number: int, example: Example, method: Method, arguments: tuple[Any, ...], plain: Result
+        self,
+        number: int,
+        example: Example,
+        method: Method,
+        arguments: tuple[Any, ...],
+        plain: Result,
+        by_nodes: bool = False,
     ) -> Difference:
-        """How far a specialization is from a plain run of a call that it would answer."""
+        """How far a specialization, or its trace, is from a plain run of a call that it would answer."""
         if example.outputs is None:
             is_value = isinstance(plain.root, Value)
             same_kind = method is not Method.CALL or is_value == (example.number is None)
@@ -581,9 +587,8 @@ class Specializer:
         now = signature_of(arguments, Recorder(), first, asks.identity, asks.missing, signature.varying)
         if now.originals.keys() != signature.originals.keys():  # one Value twice, which has one gradient
             return Difference(0.0)
-        return difference(
-            self._cache, number, signature, now.originals, arguments, plain, example.outputs, example.largest
-        )
+        call = now.originals, arguments, plain, example.outputs
+        return difference(self._cache, number, signature, *call, example.largest, by_nodes)
 
     def _is_not_the_function(self, number: int, example: Example, cause: Cause, shape: tuple[Any, ...]) -> None:
         """Drop a specialization that gave something else than the function; and those like it, if by far."""
