@@ -60,6 +60,10 @@ PyObject* check(PyObject* object, PyObject* args) {
       if (!pair || PyList_Append(list.get(), pair.get()) < 0) return nullptr;
     }
     const Ref results = results_of(*entry, found.outputs);
+    if (by_nodes && !entry->uses_interpreter()) {  // calls do not need it
+      entry->runner.rest();
+      if (entry->graph.size() >= kNotKept) entry->rest();
+    }
     return list && results ? Py_BuildValue("(dOO)", found.value, list.get(), results.get()) : nullptr;
   }
   Py_RETURN_NONE;
