@@ -61,20 +61,15 @@ class Varying(NamedTuple):
     texts: frozenset[tuple[Column, str]] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.ints) or self.is_read_by_converted_code
+        return bool(self.ints or self.optional or self.members or self.lengths)
 
     @property
     def columns(self) -> tuple[frozenset[Any], ...]:
         """The columns alone, without the texts in them."""
         return self[:5]
 
-    @property
-    def is_read_by_converted_code(self) -> bool:
-        """Whether there is more than ints, which all code can read."""
-        return bool(self.optional or self.members or self.lengths)
-
     def without_more(self) -> Varying:
-        """The ints alone."""
+        """The ints alone, without what only converted code can read."""
         return self._replace(optional=frozenset(), members=frozenset(), lengths=frozenset())
 
     def without_lengths(self, columns: frozenset[Column]) -> Varying:
