@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable, Collection
 from typing import Any
 
 from ..operators import ANEW, COMPARISONS, OF_TESTS
 from .list_statements import is_written_for_lists
-from .tree import RefusedError, at, later, of_arms
+from .tree import RefusedError, at, copied, later, of_arms
 
 __all__ = [
     "REDUCTIONS",
@@ -119,7 +118,7 @@ class ArmExpressions(ast.NodeTransformer):
         return at(of_arms("born", node), node) if isinstance(node.ctx, ast.Load) else node
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
-        return self.filtered(copy.deepcopy(node), _of_that_iterator) or self._born(node)
+        return self.filtered(copied(node), _of_that_iterator) or self._born(node)
 
     def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
         made = self._born(node)
@@ -183,7 +182,7 @@ class ArmExpressions(ast.NodeTransformer):
 
     def selection(self, node: ast.IfExp, test: ast.expr) -> ast.expr:
         """``a if test else b``, given the test as it is written."""
-        arms = [later(self.visit(copy.deepcopy(one))) for one in (node.body, node.orelse)]
+        arms = [later(self.visit(copied(one))) for one in (node.body, node.orelse)]
         return at(of_arms("select", test, *arms, self.site(node.test)), node)
 
     def test(self, node: ast.expr, visit: Visit, is_value: bool = False) -> ast.expr:
@@ -204,9 +203,7 @@ class ArmExpressions(ast.NodeTransformer):
         name, parts = _parts(node)
         if len(parts) == 1:
             return visit(node)  # type: ignore[no-any-return]
-        found, *others = (
-            self.test(copy.deepcopy(one), self.visit if i else visit, is_value) for i, one in enumerate(parts)
-        )
+        found, *others = (self.test(copied(one), self.visit if i else visit, is_value) for i, one in enumerate(parts))
         if not is_value:
             found, *others = (at(of_arms("asked", one), node) for one in (found, *others))
         for other in others:
@@ -217,7 +214,7 @@ class ArmExpressions(ast.NodeTransformer):
         """``a < f(b) < c``, which computes each number once."""
         if not all(type(op).__name__ in COMPARISONS for op in node.ops):
             raise RefusedError("a chain of other comparisons")
-        left, first, *others = (copy.deepcopy(one) for one in (node.left, *node.comparators))
+        left, first, *others = (copied(one) for one in (node.left, *node.comparators))
         sides = [later(of_arms("operand", one)) for one in (visit(first), *map(self.visit, others))]
         relations = [ast.Constant(type(op).__name__) for op in node.ops]
         pairs = [one for pair in zip(relations, sides, strict=True) for one in pair]
@@ -234,9 +231,9 @@ class ArmExpressions(ast.NodeTransformer):
         name, (of, *others) = getattr(node.func, "id", ""), node.args
         assert isinstance(of, (ast.GeneratorExp, ast.ListComp))
         try:
-            given = self._given(name, of, plainly(copy.deepcopy(node)))
-            more = [later(self.visit(copy.deepcopy(one))) for one in others]
-            options = [ast.keyword(one.arg, later(self.visit(copy.deepcopy(one.value)))) for one in node.keywords]
+            given = self._given(name, of, plainly(copied(node)))
+            more = [later(self.visit(copied(one))) for one in others]
+            options = [ast.keyword(one.arg, later(self.visit(copied(one.value)))) for one in node.keywords]
         except RefusedError:
             return None
         made = of_arms("reduced", node.func, ast.Constant(name), *given, *more)
@@ -249,13 +246,13 @@ class ArmExpressions(ast.NodeTransformer):
         if any(one.is_async for one in node.generators) or not (any(one.ifs for one in node.generators) or self._lists):
             return None
         try:
-            return at(of_arms("filtered", *self._given("list", node, plainly(copy.deepcopy(node)))), node)
+            return at(of_arms("filtered", *self._given("list", node, plainly(copied(node)))), node)
         except RefusedError:
             return None
 
     def _given(self, name: str, of: ast.GeneratorExp | ast.ListComp, plainly: ast.expr) -> list[ast.expr]:
         """What is read, what each item gives, where, what is done as it is written, whether an item gives several."""
-        items, is_nested = later(self.items(copy.deepcopy(of.generators[0].iter))), len(of.generators) > 1
+        items, is_nested = later(self.items(copied(of.generators[0].iter))), len(of.generators) > 1
         return [items, self._of_each(name, of), self.site(of), later(plainly), ast.Constant(is_nested)]
 
     def _of_each(self, name: str, of: ast.GeneratorExp | ast.ListComp) -> ast.expr:
@@ -264,13 +261,13 @@ class ArmExpressions(ast.NodeTransformer):
         tests: ast.expr = ast.Constant(True)
         if generator.ifs:
             whole = generator.ifs[0] if len(generator.ifs) == 1 else at(ast.BoolOp(ast.And(), generator.ifs), of)
-            tests = self.test(copy.deepcopy(whole), self.visit)
-        element = ast.Constant(1) if name == "len" else copy.deepcopy(of.elt)
+            tests = self.test(copied(whole), self.visit)
+        element = ast.Constant(1) if name == "len" else copied(of.elt)
         if len(of.generators) > 1:  # the items of each are a list of their own
-            element = at(ast.ListComp(element, copy.deepcopy(of.generators[1:])), of)
+            element = at(ast.ListComp(element, [copied(one) for one in of.generators[1:]]), of)
         computed = self.test(element, self.visit) if name in ("any", "all") else self.visit(element)
         item = ast.Tuple([ast.Name(_ITEM, ast.Load())], ast.Load())
-        unpacked = self.visit_comprehension(ast.comprehension(copy.deepcopy(generator.target), item, [], 0))
+        unpacked = self.visit_comprehension(ast.comprehension(copied(generator.target), item, [], 0))
         pair = ast.Tuple([at(later(tests), of), at(later(computed), of)], ast.Load())
         only = ast.Subscript(ast.ListComp(pair, [unpacked]), ast.Constant(0), ast.Load())
         return at(ast.Lambda(ast.arguments([], [ast.arg(_ITEM)], None, [], [], None, []), only), of)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ from .tree import (
     assigned,
     at,
     called,
+    copied,
     later,
     load,
     names,
@@ -161,7 +161,7 @@ class ArmStatements:
         return [at(one, node.test) for one in written]
 
     def _decision(self, node: ast.If, visit: Visit) -> ast.expr:
-        test = self.expressions.test(copy.deepcopy(node.test), visit)
+        test = self.expressions.test(copied(node.test), visit)
         return of_arms("Decision", test, self.expressions.site(node.test))
 
     # --- loops
@@ -184,7 +184,7 @@ class ArmStatements:
         inside = around.also(bound)._replace(live=around.before(rest))
         made = self._iterations(loop, goes_on, inside, visit)
         if not self._is_for_trials:  # elsewhere, the loop is what it was
-            plain = [TestsOfIdentity().visit(copy.deepcopy(node)), assign(goes_on, ast.Constant(False))]
+            plain = [TestsOfIdentity().visit(copied(node)), assign(goes_on, ast.Constant(False))]
             made = [ast.If(of_arms("in_trial"), made, plain)]
         return WrittenLoop([at(one, header_of(node)) for one in (*before, *made)], rest, bound)
 
@@ -222,9 +222,9 @@ class ArmStatements:
         ]
         leave = ast.If(called(loop, "ends", load(goes_on)), [ast.Break()], [])
         if isinstance(node, ast.For):
-            items = called(loop, "over", later(self.expressions.items(copy.deepcopy(node.iter))))
+            items = called(loop, "over", later(self.expressions.items(copied(node.iter))))
             return [*begins, ast.For(ast.Name(item, ast.Store()), items, [*both, leave], [])]
-        test = at(ast.BoolOp(ast.And(), [load(goes_on), copy.deepcopy(node.test)]), node.test)
+        test = at(ast.BoolOp(ast.And(), [load(goes_on), copied(node.test)]), node.test)
         is_endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
         asks = [] if is_endless else [assign(goes_on, of_arms("asked", self.expressions.test(test, visit)))]
         return [*begins, ast.While(ast.Constant(True), [*asks, leave, *both], [])]
@@ -243,19 +243,19 @@ class ArmStatements:
                 loop = self.loop(one, rest, here, visit)
                 return [*made, *loop.statements, *self._block(loop.rest, result, here.also(loop.bound))]
             if isinstance(one, ast.Return) and result is not None:
-                value = copy.deepcopy(one.value) or ast.Constant(None)
+                value = copied(one.value) if one.value else ast.Constant(None)
                 return [*made, at(assign(result, visit(value)), one)]
             if isinstance(one, ast.Raise):
                 return [*made, at(ast.If(ast.UnaryOp(ast.Not(), of_arms("not_reached")), [one], []), one)]
             if isinstance(one, ast.If):
                 made += [self._unless(one)] if _raises(one) else self.assigning(one, about, visit)
             else:
-                made += self._statement(copy.deepcopy(one), about)
+                made += self._statement(copied(one), about)
         return made
 
     def _unless(self, node: ast.If) -> ast.stmt:
         """``if test: raise …``: that it does not is a guard, where the arm is taken."""
-        test = at(ast.UnaryOp(ast.Not(), copy.deepcopy(node.test)), node.test)
+        test = at(ast.UnaryOp(ast.Not(), copied(node.test)), node.test)
         holds = of_arms("must_hold", of_arms("asked", self.expressions.test(test, self.expressions.visit)))
         return at(ast.If(ast.UnaryOp(ast.Not(), at(holds, node.test)), node.body, []), node)
 
@@ -291,7 +291,7 @@ class ArmStatements:
 
     def inner_function(self, node: ast.FunctionDef) -> ast.FunctionDef | None:
         """A function in plain code as an arm, of another name; None if it cannot be one."""
-        made = copy.deepcopy(node)
+        made = copied(node)
         made.name = self._variable()
         _drop_annotations(made)
         try:

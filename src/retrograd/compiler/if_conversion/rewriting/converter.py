@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import copy
 import functools
 import types
 import weakref
@@ -26,7 +25,7 @@ from .list_statements import LIST_FUNCTIONS, asks_for_entry, is_written_for_list
 from .liveness import Around, kept
 from .matches import write_as_tests
 from .source import compiled, definitions_of
-from .tree import ARMS, RefusedError, assigned, at, is_of_arms, load, of_arms, parameters, swapped_parts
+from .tree import ARMS, RefusedError, assigned, at, copied, is_of_arms, load, of_arms, parameters, swapped_parts
 
 __all__ = ["as_arm", "converted", "refusals"]
 
@@ -156,7 +155,7 @@ class _Converter(ast.NodeTransformer):
         if self._hits(node.test):
             arm = self._arms.expressions
             try:
-                made = arm.selection(node, arm.test(copy.deepcopy(node.test), self.visit))
+                made = arm.selection(node, arm.test(copied(node.test), self.visit))
             except RefusedError:
                 pass
             else:
@@ -207,7 +206,7 @@ class _Converter(ast.NodeTransformer):
         has_key = name in ("max", "min") and any(one.arg == "key" for one in node.keywords)
         self._found |= has_key and self._hits(node)  # what it gives may choose an item
         if name in REDUCTIONS and (self._hits(node) or self._lists):
-            if made := self._arms.expressions.reduction(copy.deepcopy(node), self._plainly):
+            if made := self._arms.expressions.reduction(copied(node), self._plainly):
                 self._found |= self._hits(node)
                 return made
             if name in ("any", "all") and len(node.args) == 1 and not node.keywords:
@@ -237,7 +236,7 @@ class _Converter(ast.NodeTransformer):
             return self._plainly(node)
         self._found = True
         return self._arms.expressions.test(
-            copy.deepcopy(node), lambda one: self._plainly(one) if _is_test(one) else self.visit(one), is_value=True
+            copied(node), lambda one: self._plainly(one) if _is_test(one) else self.visit(one), is_value=True
         )
 
     def _plainly(self, node: ast.expr) -> ast.expr:
@@ -247,7 +246,7 @@ class _Converter(ast.NodeTransformer):
     def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
         filtered = None
         if self._hits(node) or self._lists:
-            filtered = self._arms.expressions.filtered(copy.deepcopy(node), self._plainly)
+            filtered = self._arms.expressions.filtered(copied(node), self._plainly)
             self._found |= bool(filtered) and self._hits(node)
         return filtered or self._plainly(node)
 
@@ -320,7 +319,7 @@ class _Converter(ast.NodeTransformer):
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         arm: ast.expr | None = None
         with contextlib.suppress(RefusedError):
-            arm = self._arms.expressions.visit(copy.deepcopy(node))
+            arm = self._arms.expressions.visit(copied(node))
         self.generic_visit(node)
         if arm is None:
             return node

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator, Sequence
 
-from .tree import RefusedError, assign, at, load
+from .tree import RefusedError, assign, at, copied, load, parts_of
 
 __all__ = [
     "Loop",
@@ -36,7 +35,7 @@ def _may_jump(node: ast.AST, is_own: bool) -> bool:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.expr)):
         return False
     is_own &= not isinstance(node, (ast.For, ast.While))
-    return any(_may_jump(child, is_own) for child in ast.iter_child_nodes(node))
+    return any(_may_jump(child, is_own) for child in parts_of(node))
 
 
 def returns(statements: Sequence[ast.stmt]) -> bool:
@@ -76,7 +75,7 @@ def without_returns(loop: Loop, returned: str, result: str) -> Loop:
         returned: the variable that becomes True where there was a ``return``.
         result: the variable that gets what it would return.
     """
-    made = copy.deepcopy(loop)
+    made = copied(loop)
     made.body = _Returns(returned, result).block(made.body)
     return made
 

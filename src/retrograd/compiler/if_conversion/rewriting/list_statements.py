@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Collection
 
 from .jumps import has_jumps
-from .tree import assign, at, is_of_arms, later, load, of_arms
+from .tree import assign, at, copied, is_of_arms, later, load, of_arms
 
 __all__ = ["LIST_FUNCTIONS", "asks_for_entry", "is_written_for_lists", "write_for_lists"]
 
@@ -73,7 +72,7 @@ class _Writer(ast.NodeTransformer):
         if not is_changed or not _makes_list(value):
             return value
         self.found = True
-        maker = [later(copy.deepcopy(value.func))] if isinstance(value, ast.Call) else []
+        maker = [later(copied(value.func))] if isinstance(value, ast.Call) else []
         return at(of_arms("changing", value, *maker), value)
 
     def visit_For(self, node: ast.For) -> ast.AST:

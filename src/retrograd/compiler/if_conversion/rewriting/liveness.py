@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from .tree import assigned, parameters, reads, surely_assigned
+from .tree import assigned, parameters, parts_of, reads, surely_assigned
 
 __all__ = ["Around", "kept"]
 
@@ -31,9 +31,9 @@ def _read_later(node: ast.AST, own: frozenset[str]) -> frozenset[str]:
         return frozenset(reads(node))
     is_at_once = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _READ_AT_ONCE - own
     found: frozenset[str] = frozenset()
-    for child in ast.iter_child_nodes(node):
+    for child in parts_of(node):
         if is_at_once and isinstance(child, ast.GeneratorExp):
-            found |= frozenset().union(*(_read_later(one, own) for one in ast.iter_child_nodes(child)))
+            found |= frozenset().union(*(_read_later(one, own) for one in parts_of(child)))
         else:
             found |= _read_later(child, own)
     return found

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import copy
 
-from .tree import assign, at
+from .tree import assign, at, copied
 
 __all__ = ["write_as_tests"]
 
@@ -30,7 +29,7 @@ class _AsTests(ast.NodeTransformer):
         for case in reversed(node.cases):
             body = case.body
             if isinstance(case.pattern, ast.MatchAs) and case.pattern.name is not None:
-                body = [at(assign(case.pattern.name, copy.deepcopy(subject)), case.pattern), *body]
+                body = [at(assign(case.pattern.name, copied(subject)), case.pattern), *body]
             tests = [one for one in (_test(case.pattern, subject), case.guard) if one is not None]
             if not tests:
                 otherwise = body
@@ -57,7 +56,7 @@ def _test(pattern: ast.pattern, subject: ast.expr) -> ast.expr | None:
             tests = [test for test in (_test(one, subject) for one in patterns) if test is not None]
             return at(ast.BoolOp(ast.Or(), tests), pattern)
         case ast.MatchValue(value=value):
-            return at(ast.Compare(copy.deepcopy(subject), [ast.Eq()], [value]), pattern)
+            return at(ast.Compare(copied(subject), [ast.Eq()], [value]), pattern)
         case ast.MatchSingleton(value=value):
-            return at(ast.Compare(copy.deepcopy(subject), [ast.Is()], [at(ast.Constant(value), pattern)]), pattern)
+            return at(ast.Compare(copied(subject), [ast.Is()], [at(ast.Constant(value), pattern)]), pattern)
     return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 import __future__
 
 import ast
-import copy
+import contextlib
 import functools
 import inspect
 import linecache
@@ -15,7 +15,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from .tree import assign, at, function, no_arguments
+from .tree import assign, at, copied, function, no_arguments, parts_of
 
 __all__ = ["compiled", "definitions_of", "is_found"]
 
@@ -33,19 +33,12 @@ def definitions_of(code: types.CodeType) -> Iterator[ast.FunctionDef]:
 
     Nor such as are nested deeper than Python can copy: sums of hundreds of terms, or as many ``elif``.
     """
-    if not code.co_flags & _COROUTINE:
-        for node in _functions_at(code):
-            try:
-                found = _definition(node) if _are_alike(_compiled(node, code), code) else None
-            except RecursionError:
-                continue
-            if found is not None:
-                yield found
+    return map(_definition, _sources_of(code, code.co_filename, _text_of(code)))
 
 
 def is_found(code: types.CodeType) -> bool:
     """Whether the source of a function is there, as it was when it was compiled."""
-    return next(definitions_of(code), None) is not None
+    return bool(_sources_of(code, code.co_filename, _text_of(code)))
 
 
 def compiled(definition: ast.FunctionDef, code: types.CodeType) -> types.CodeType | None:
@@ -78,13 +71,24 @@ def _imports(text: str) -> list[ast.stmt]:
         if isinstance(node, (ast.Import, ast.ImportFrom)) and getattr(node, "module", "") != "__future__":
             found.append(node)
         elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            rest += ast.iter_child_nodes(node)
+            rest += parts_of(node)
     return found
 
 
-def _functions_at(code: types.CodeType) -> Iterator[Function]:
+@functools.lru_cache(maxsize=64)
+def _sources_of(code: types.CodeType, file: str, text: str) -> tuple[Function, ...]:
+    """The functions in a file that compile to some code. The same code of another file is equal to it."""
+    found: list[Function] = []
+    for node in _functions_at(code, text) if not code.co_flags & _COROUTINE else ():
+        with contextlib.suppress(RecursionError):
+            if _are_alike(_compiled(node, code), code):
+                found.append(node)
+    return tuple(found)
+
+
+def _functions_at(code: types.CodeType, text: str) -> Iterator[Function]:
     """The functions in a file that code may have been compiled from."""
-    tree = _tree(_text_of(code))
+    tree = _tree(text)
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.FunctionDef):
             first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
@@ -96,21 +100,21 @@ def _functions_at(code: types.CodeType) -> Iterator[Function]:
 
 def _definition(node: Function) -> ast.FunctionDef:
     """A function as a definition of its own, without what is computed where it is defined."""
-    arguments = copy.deepcopy(node.args)
+    arguments = copied(node.args)
     for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
         if argument is not None:
             argument.annotation = None
     arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
     arguments.kw_defaults = [one and ast.Constant(None) for one in arguments.kw_defaults]
     body: list[ast.stmt] = [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
-    return at(function(_FUNCTION, arguments, copy.deepcopy(body)), node)
+    return at(function(_FUNCTION, arguments, [copied(one) for one in body]), node)
 
 
 def _compiled(node: Function, code: types.CodeType) -> types.CodeType:
     """The code of a function, which closes over the variables that ``code`` does."""
     written: ast.stmt = _definition(node)
     if isinstance(node, ast.Lambda):  # which has no place for a docstring
-        alone = copy.deepcopy(node)
+        alone = copied(node)
         alone.args = _definition(node).args
         written = assign(_FUNCTION, alone)
     variables = [assign(name, ast.Constant(None)) for name in code.co_freevars]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -14,6 +13,7 @@ __all__ = [
     "assigned",
     "at",
     "called",
+    "copied",
     "function",
     "is_of_arms",
     "later",
@@ -23,6 +23,7 @@ __all__ = [
     "no_arguments",
     "of_arms",
     "parameters",
+    "parts_of",
     "reachable",
     "reads",
     "reads_first",
@@ -67,6 +68,33 @@ _WORDS = {
     "Set": "a set",
     "SetComp": "a set",
 }
+
+
+def copied(node: T) -> T:
+    """A piece of syntax with parts of its own. A tree needs none of what makes ``copy.deepcopy`` slow."""
+    made = node.__class__.__new__(node.__class__)
+    inside = made.__dict__
+    inside.update(node.__dict__)
+    for name in node._fields:
+        part = inside.get(name)
+        if isinstance(part, ast.AST):
+            inside[name] = copied(part) if part._fields else part
+        elif isinstance(part, list):
+            inside[name] = [copied(one) if isinstance(one, ast.AST) else one for one in part]
+    return made
+
+
+def parts_of(node: ast.AST) -> list[ast.AST]:
+    """The pieces of syntax that one is made of: ``ast.iter_child_nodes``, in half the time."""
+    found: list[ast.AST] = []
+    inside = node.__dict__
+    for name in node._fields:
+        part = inside.get(name)
+        if isinstance(part, ast.AST):
+            found.append(part)
+        elif isinstance(part, list):
+            found += [one for one in part if isinstance(one, ast.AST)]
+    return found
 
 
 def of_arms(function: str, *arguments: ast.expr) -> ast.expr:
@@ -149,7 +177,7 @@ def assigned(statements: Sequence[ast.AST]) -> set[str]:
         elif isinstance(node, ast.comprehension):  # whose variables are its own
             rest += [node.iter, *node.ifs]
         else:
-            rest += ast.iter_child_nodes(node)
+            rest += parts_of(node)
     return found
 
 
@@ -171,7 +199,7 @@ def reads(node: ast.AST) -> set[str]:
             children = [first.target, *first.ifs, *generators]
             children += [one.key, one.value] if isinstance(one, ast.DictComp) else [one.elt]
         else:
-            children = [*ast.iter_child_nodes(one)]
+            children = parts_of(one)
         rest += [(child, inside) for child in children]
     return found
 
@@ -239,7 +267,7 @@ def swapped_parts(node: ast.Assign) -> list[ast.expr] | None:
     parts = [a.value, a.slice, b.slice]
     is_same = isinstance(a.value, ast.Name) and ast.unparse(a.value) == ast.unparse(b.value)
     is_plain = all(isinstance(each, _IN_KEYS) for one in (a.slice, b.slice) for each in ast.walk(one))
-    return copy.deepcopy(parts) if is_same and is_plain else None
+    return [copied(one) for one in parts] if is_same and is_plain else None
 
 
 #: What a key may be made of that is computed once instead of twice.
