@@ -7,7 +7,7 @@ import functools
 import pytest
 from support.parts import require
 
-from retrograd.compiler import specializer, tier_up
+from retrograd.compiler import comparison, specializer, tier_up
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def _programs_are_their_functions(request: pytest.FixtureRequest, monkeypatch: p
         pytest.fail(f"program {number} of {self} gave something else than its function in a later call")
 
     if not request.node.get_closest_marker("drops_programs"):
-        monkeypatch.setattr(specializer.Specializer, "_is_not_the_function", fail)
+        monkeypatch.setattr(comparison.Comparisons, "_refute", fail)
 
 
 @pytest.fixture

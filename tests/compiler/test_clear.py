@@ -13,6 +13,7 @@ from support.compiled_cases import native
 import retrograd as rg
 from retrograd import Value
 from retrograd.compiler import specializer
+from retrograd.compiler.examples import Examples
 from retrograd.compiler.specializer import Specializer
 from retrograd.compiler.tier_up import TierUp
 
@@ -54,7 +55,7 @@ def test_threads_that_clear_while_others_call() -> None:
 @pytest.mark.parametrize(
     ("owner", "name"),
     [
-        *((specializer, "difference"), (Specializer, "_drop_least_recently_used")),
+        *((specializer, "difference"), (Examples, "drop_least_recently_used")),
         *((TierUp, "added"), (Specializer, "example")),
     ],
 )

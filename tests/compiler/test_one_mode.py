@@ -372,9 +372,9 @@ def test_where_a_tracer_cannot_stand_for_a_number_is_said() -> None:
 
 
 def test_programs_are_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from retrograd.compiler import specializer
+    from retrograd.compiler import examples
 
-    monkeypatch.setattr(specializer, "BYTES", 200_000)
+    monkeypatch.setattr(examples, "BYTES", 200_000)
     compiled = rg.compile(lambda xs: sum(W * x * x for x in xs))
     for _ in range(2):
         for n in range(50, 90):

@@ -7,14 +7,14 @@ import warnings
 import pytest
 
 import retrograd as rg
-from retrograd.compiler import specializer
+from retrograd.compiler import examples
 
 pytestmark = pytest.mark.native
 
 
 def test_rare_kinds_of_calls_that_are_dropped_are_no_storm(monkeypatch: pytest.MonkeyPatch) -> None:
     """Most calls have programs; those of rare lengths are dropped for want of room, one after the other."""
-    monkeypatch.setattr(specializer, "LIMIT", 3)
+    monkeypatch.setattr(examples, "LIMIT", 3)
     f = rg.compile(lambda xs: sum(x * x for x in xs))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -108,13 +108,13 @@ def test_a_program_at_rest_meets_numbers_that_the_engine_has_rules_for(exact: bo
 
 
 def test_large_programs_of_many_kinds_of_calls_rest_and_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    from retrograd.compiler import specializer
+    from retrograd.compiler import examples
 
     def loss(xs: list[Any]) -> Any:
         hidden = [m.tanh(sum(0.01 * (row + column) * x for column, x in enumerate(xs))) for row in range(40)]
         return sum(h * h for h in hidden)
 
-    monkeypatch.setattr(specializer, "BYTES", 1_000_000)
+    monkeypatch.setattr(examples, "BYTES", 1_000_000)
     f = rg.compile(loss)
     for turn in range(72):
         xs = [0.02 * (turn % 5), *[0.1] * (30 + turn // 2 * 7 % 12)]

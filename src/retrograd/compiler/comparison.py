@@ -1,20 +1,26 @@
-"""Comparison: how far what a program computes for a call is from what the function gives."""
+"""Comparison: how far what a program computes for a call is from what the function gives, at first and later."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import engine
+from .. import engine, errors
 from ..engine import Value
-from .calls.eager import Result, number_of
+from ..engine.numbers import is_number
+from .calls.arguments import signature_of
+from .calls.eager import EagerRunner, Method, Result, number_of
 from .calls.outputs import Outputs
 from .calls.signature import Signature
+from .examples import Example, Examples
+from .guards.captured_state import CapturedState
 from .reports.reasons import Cause, Reason
+from .tracing.recorder import Recorder
 
-__all__ = ["TOLERANCE", "UNKNOWN", "Difference", "difference", "numbers_of"]
+__all__ = ["TOLERANCE", "Comparisons", "Difference", "difference", "is_result"]
 
 #: How far a program's value may be from the engine's, relative to the value (or 1), and its gradients, relative to the
 #: largest of them. A program that is further away is dropped.
@@ -92,7 +98,101 @@ def difference(
     return Difference(_farthest(ours, theirs, scales), largest)
 
 
-def numbers_of(
+def is_result(root: Any, plain_call: bool) -> bool:
+    """Whether a program can give what the function returned: a Value or a number, in a call no int of NumPy's."""
+    return isinstance(root, Value) or (is_number(root) and not (plain_call and isinstance(root, np.integer)))
+
+
+class Comparisons:
+    """The programs of one function, compared with it in later calls.
+
+    Args:
+        refuted: what is done where a program was not the function: with the call it was made for, why, and the types
+            of the arguments of the call that has shown it.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        cache: engine.SpecializationCache,
+        examples: Examples,
+        eager: EagerRunner,
+        captured: CapturedState,
+        tolerance: float,
+        refuted: Callable[[Example, Cause, tuple[Any, ...]], None],
+    ) -> None:
+        self._function, self._cache, self._examples = function, cache, examples
+        self._eager, self._captured, self._tolerance, self._refuted = eager, captured, tolerance, refuted
+
+    def verify(self, method: Method, arguments: tuple[Any, ...]) -> None:
+        """Compare the program that would answer a call with a plain run. Raises VerificationError."""
+        number, example = self._standing(method, arguments)
+        if example is None:
+            return
+        plain = self._eager.run(arguments, method.differentiates_first)
+        if self._difference_of(number, example, method, arguments, plain).distance > self._tolerance:
+            raise errors.not_the_function(self._function, number)
+
+    def compare(self, method: Method, arguments: tuple[Any, ...]) -> Result | None:
+        """Compare the program that would answer a call with the function, if it is to be compared again.
+
+        None where it may answer. Otherwise what the plain run gave: the program was not the function, and is dropped.
+        """
+        number, example = self._standing(method, arguments)
+        if example is None or not self._cache.take_comparison(number):
+            return None
+        call = self._cache, number, arguments, example.outputs
+        before = _numbers_of(*call)
+        try:
+            plain = self._eager.run(arguments, method.differentiates_first)
+            try:
+                found = self._difference_of(number, example, method, arguments, plain, by_nodes=True)
+            except errors.ChangedValueError:
+                return None
+            if found.distance <= self._tolerance or _numbers_of(*call) != before:  # another thread trains
+                return None
+            self._refute(number, example, found.cause, (method.differentiates_first, *map(type, arguments)))
+        except BaseException:
+            self._cache.drop(number)
+            raise
+        return plain
+
+    def _standing(self, method: Method, arguments: tuple[Any, ...]) -> tuple[int, Example | None]:
+        """The program that would answer a call, with its example; None if there is none."""
+        number = self._cache.standing(method.differentiates_first, method is Method.CALL, arguments)
+        return (-1, None) if number is None else (number, self._examples.get(number))
+
+    def _difference_of(
+        self,
+        number: int,
+        example: Example,
+        method: Method,
+        arguments: tuple[Any, ...],
+        plain: Result,
+        by_nodes: bool = False,
+    ) -> Difference:
+        """How far a program, or its trace, is from a plain run of a call that it would answer."""
+        if example.outputs is None:
+            is_value = isinstance(plain.root, Value)
+            same_kind = method is not Method.CALL or is_value == (example.number is None)
+            if not is_result(plain.root, method is Method.CALL) or not same_kind:
+                return UNKNOWN
+        first, signature, asks = method.differentiates_first, example.signature, self._captured.asks
+        now = signature_of(arguments, Recorder(), first, asks.identity, asks.missing, signature.varying)
+        if now.originals.keys() != signature.originals.keys():  # one Value twice, which has one gradient
+            return Difference(0.0)
+        call = now.originals, arguments, plain, example.outputs
+        return difference(self._cache, number, signature, *call, example.largest, by_nodes)
+
+    def _refute(self, number: int, example: Example, cause: Cause, shape: tuple[Any, ...]) -> None:
+        """Drop a program that gave something else than the function; and those like it, if by far."""
+        is_far = cause.reason is Reason.DIFFERS
+        for one in [one for one, _ in self._examples.like(example)] if is_far else [number]:
+            self._examples.drop(one)
+        self._refuted(example, cause, shape)
+
+
+def _numbers_of(
     cache: engine.SpecializationCache, number: int, arguments: tuple[object, ...], outputs: Outputs | None
 ) -> list[float] | None:
     """What a trace computes for a call, so that it can be told whether anything has changed since."""

@@ -9,9 +9,10 @@ from typing import Any
 from ... import engine
 from ...engine import Value
 from ...index import Index
+from ..examples import Example
 from ..guards.captured_state import Asks, asks_of, functions_of
 from ..request import CompileRequest, Options
-from ..specializer import Example, Specializer
+from ..specializer import Specializer
 from ..tracing.traced_call import Traced, trace
 from .reasons import Cause, Reason
 from .stages import Pass, printed_after

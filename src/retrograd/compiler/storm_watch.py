@@ -1,0 +1,102 @@
+"""What happens where nearly every call is traced: programs that read more, calls that run eagerly, and a warning."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from .backoff import Storm
+from .examples import Examples
+from .if_conversion.conversions import Conversions
+from .reports.notices import IS_LONGER, Notices, not_worth_a_program, traced_in_vain
+from .reports.reasons import Cause, Reason
+from .tracing.outcomes import flipping, most_decided
+from .varying_arguments import VaryingArguments
+
+__all__ = ["StormWatch"]
+
+#: So many traces in a row that have answered no call but their own are enough to read ints that differ.
+_FEW_TRACES = 4
+
+#: After so many calls that were put off, if they are most, users are warned; or of a storm, whichever comes first.
+_MANY_POSTPONED = 32
+
+
+class StormWatch:
+    """Watches the traces of one function."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        storm: Storm,
+        examples: Examples,
+        conversions: Conversions,
+        varying: VaryingArguments,
+        notices: Notices,
+    ) -> None:
+        self._function, self._notices = function, notices
+        self._storm, self._examples = storm, examples
+        self._conversions, self._varying = conversions, varying
+
+    def traced(self, number: int, cause: Cause) -> None:
+        """A program was made, and why."""
+        is_storm = self._storm.traced(number, cause.reason is Reason.NEW_ARGUMENTS)
+        few = self._storm.fruitless(_FEW_TRACES) == _FEW_TRACES
+        if not self._varying.reads_plain_ints and any(one.signature.varying.plain for one in self._examples.all()):
+            if is_storm or (few and cause.reason is Reason.NEW_ARGUMENTS):
+                self._varying.reads_plain_ints = True  # and selects by them, where it can
+                self._storm.forget()
+        elif is_storm:
+            self._in_a_storm(number, cause)
+
+    def _in_a_storm(self, number: int, cause: Cause) -> None:
+        waits = self._storm.waits_for_structures
+        difference = self._difference(number) if cause.reason is Reason.NEW_ARGUMENTS else ""
+        if waits and not self._varying.reads_lengths and IS_LONGER in difference:
+            return  # there may be few lengths, or one program
+        turning, where, obstacle = self._decisive_line()
+        if difference or not (turning or cause.reason is Reason.GUARD_FAILED):
+            where = obstacle = ""
+        self._notices.once("storm", traced_in_vain(self._function, str(cause), where, obstacle, difference, waits))
+        if turning and self._storm.is_repeated():
+            self._conversions.give_up()  # what is converted makes programs larger, and no fewer
+
+    def awaits_another(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> bool:
+        """Whether a call of new arguments is traced if one like it comes again, and not yet."""
+        structures = self._storm.structures
+        if not structures.is_new(differentiate_first, arguments):
+            return False
+        if self._varying.reads_lengths or not structures.are_many:
+            return True
+        self._varying.reads_lengths = True
+        self._storm.forget()
+        return False
+
+    def postponed(self, causes: Counter[Cause]) -> None:
+        """A program for this call would take longer to make than calls took. Warn if that is so in most calls."""
+        postponed = causes[Cause(Reason.POSTPONED)] + 1
+        if postponed >= _MANY_POSTPONED and 2 * postponed > self._storm.calls() and self._notices.is_new("storm"):
+            _, where, obstacle = self._decisive_line()
+            self._notices.once("storm", not_worth_a_program(self._function, where, obstacle))
+
+    def _decisive_line(self) -> tuple[bool, str, str]:
+        """Whether comparisons come out otherwise from program to program; where most do, and why they must decide."""
+        programs = [example.decided for example in self._examples.all()]
+        turning = flipping(programs)
+        line = most_decided(programs, turning)
+        return bool(turning), *((str(line), self._conversions.reason((line.file, line.line))) if line else ("", ""))
+
+    def _difference(self, number: int) -> str:
+        """What the arguments of a new program's call have otherwise than those of the one before."""
+        from .reports.differences import first_difference  # few functions need it
+
+        new = self._examples.get(number)
+        if new is None:  # it has been dropped again
+            return ""
+        same = [
+            each.arguments
+            for one, each in self._examples.numbered()
+            if one != number and each.differentiate_first == new.differentiate_first
+        ]
+        return first_difference(same[-1], new.arguments) if same else ""
