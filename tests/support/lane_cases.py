@@ -12,12 +12,11 @@ import retrograd as rg
 from retrograd.engine import ENGINE
 
 if ENGINE == "native":
-    from retrograd.compiler.backends.loops.graphs.reading import read_graph
     from retrograd.compiler.backends.loops.install import compile_graph, compile_group
     from retrograd.compiler.backends.loops.llvm.lanes import find_lanes, sums_in_memory
     from retrograd.compiler.backends.loops.passes.code import Loop, steps_in
     from retrograd.compiler.backends.loops.pipeline import write_passes
-    from retrograd.compiler.backends.loops.shapes.sections import with_takes_if_faster
+    from retrograd.compiler.backends.loops.shapes.sections import find_fastest_graph, forms_of
 
 __all__ = ["check", "flat", "graph_of", "in_lanes", "more_than_registers", "numbers"]
 
@@ -29,7 +28,7 @@ def numbers(count: int, seed: int = 0, low: float = 0.2, high: float = 1.5) -> l
 
 def graph_of(compiled: Any) -> Any:
     cache = compiled._cache
-    return with_takes_if_faster(read_graph(cache.scalar_graph(cache.facts()[0]["number"], True)))
+    return find_fastest_graph(forms_of(cache.scalar_graph(cache.facts()[0]["number"], True)))[1]
 
 
 def in_lanes(compiled: Any) -> list[int]:

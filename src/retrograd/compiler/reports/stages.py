@@ -166,12 +166,11 @@ def _loops(cache: engine.SpecializationCache, number: int) -> str:
     """The code that is written where programs become loops over time, as C."""
     from ..backends.c.text import statements
     from ..backends.loops.graphs.graph import UnsupportedGraphError
-    from ..backends.loops.graphs.reading import read_graph
     from ..backends.loops.pipeline import write_passes
-    from ..backends.loops.shapes.sections import with_takes_if_faster
+    from ..backends.loops.shapes.sections import find_fastest_graph, forms_of
 
     try:
-        passes = write_passes(with_takes_if_faster(read_graph(cache.scalar_graph(number, True))))
+        passes = write_passes(find_fastest_graph(forms_of(cache.scalar_graph(number, True)))[1])
     except UnsupportedGraphError as problem:
         return f"No code with loops: {problem}."
     lines = []

@@ -26,10 +26,9 @@ from ..jax.layout import Layout as Arguments
 from ..jax.layout import Numbers
 from ..loops.graphs.graph import ScalarGraph, UnsupportedGraphError
 from ..loops.graphs.lookups import Lookups
-from ..loops.graphs.reading import read_graph
 from ..loops.passes.storage import Places
 from ..loops.pipeline import Passes, write_passes, write_results
-from ..loops.shapes.sections import with_takes_if_faster
+from ..loops.shapes.sections import find_fastest_graph, forms_of
 from .lookups import LookupLines, given_to
 from .results import Guard, Matrix, Part, copies, guard_lines, roots_in
 from .text import statements, table_definition
@@ -234,7 +233,7 @@ def _traced(
         exported = cache.scalar_graph(number, False)
         wanted = np.ones(len(exported["wanted"]), np.uint8)
         wanted[np.setdiff1d(np.arange(count), differentiated)] = 0
-        graph = with_takes_if_faster(read_graph({**exported, "wanted": wanted}, lookups=lookups))
+        _, graph = find_fastest_graph(forms_of({**exported, "wanted": wanted}, lookups=lookups))
     except (NotImplementedError, UnsupportedGraphError) as problem:
         raise errors.not_traceable(function, str(problem), "be written as C") from None
     listing = cache.listing(number)

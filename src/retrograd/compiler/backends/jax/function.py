@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,8 +25,7 @@ from ...tracing.followed_calls import following
 from ...tracing.recorder import Recorder
 from ...tracing.recording import Recording
 from ..loops.graphs.graph import UnsupportedGraphError
-from ..loops.graphs.reading import read_graph
-from ..loops.shapes.sections import find_structure
+from ..loops.shapes.sections import find_structure, forms_of
 from .layout import Layout
 from .lowering import CallNumbers, lower
 from .plan import Plan
@@ -324,14 +325,12 @@ def _plan(cache: engine.SpecializationCache, number: int, instructions: int) -> 
     """The loops of a program's graph, if they are much less to write than its vector instructions."""
     most = min(instructions // _SHORTER, _MOST_OPERATIONS)
     try:
-        graph = read_graph(cache.scalar_graph(number, False), balanced=False)
+        graphs = forms_of(cache.scalar_graph(number, False), balanced=False)
     except UnsupportedGraphError:
         return None
-    for nested in (True, False):
-        try:
+    for graph, nested in product(graphs, (True, False)):
+        with suppress(UnsupportedGraphError):
             return Plan(graph, find_structure(graph, most, nested))
-        except UnsupportedGraphError:
-            continue
     return None
 
 

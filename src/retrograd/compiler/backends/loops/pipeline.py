@@ -11,7 +11,6 @@ import numpy as np
 from ..llvm.jit import object_of
 from .graphs.graph import MOST_STRAIGHT, NODE, ScalarGraph, UnsupportedGraphError
 from .graphs.lookups import Lookups
-from .graphs.reading import read_graph
 from .graphs.reciprocals import SMALL, with_reciprocals
 from .install import ARRAYS, NAMES, GraphCode
 from .llvm.lanes import find_lanes, sums_in_memory
@@ -25,7 +24,7 @@ from .passes.layout import Layout
 from .passes.leaving import left_early, mark
 from .passes.recomputation import recomputed
 from .passes.storage import Places, Storage
-from .shapes.sections import find_fastest, find_fastest_graph, find_structure
+from .shapes.sections import find_fastest, find_fastest_graph, find_structure, forms_of
 from .shapes.structure import Body
 
 __all__ = ["Passes", "Results", "code_of_graph", "code_of_group", "write_passes", "write_results"]
@@ -65,9 +64,10 @@ def code_of_graph(
 def _fastest_of(exported: Sequence[Mapping[str, Any]], most_straight: int) -> tuple[ScalarGraph, Lookups]:
     """The fastest of some graphs that compute the same, and the leaves that stand for its selections."""
     lookups = [Lookups(_MOST_SELECTED) for _ in exported]
-    graphs = [with_reciprocals(read_graph(one, lookups=own)) for one, own in zip(exported, lookups, strict=True)]
-    which, graph = find_fastest_graph(graphs, most_straight)
-    return graph, lookups[which]
+    of_each = [forms_of(one, lookups=own) for one, own in zip(exported, lookups, strict=True)]
+    found = [(graph, own) for graphs, own in zip(of_each, lookups, strict=True) for graph in graphs]
+    which, graph = find_fastest_graph([with_reciprocals(graph) for graph, _ in found], most_straight)
+    return graph, found[which][1]
 
 
 def _is_mostly_in_loops(block: Block) -> bool:

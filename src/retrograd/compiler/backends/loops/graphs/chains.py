@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...llvm.kernel_calls import ROWS
 from .graph import LEAF, LITERAL, NODE, NONE, ScalarGraph
 
-__all__ = ["begins_of_chains", "with_whole_chains"]
+__all__ = ["begins_of_chains", "with_terms_last", "with_whole_chains"]
 
 _ADD, _SUB, _IDENTITY = (ROWS.index(name) for name in ("add", "sub", "identity"))
 
@@ -53,7 +53,7 @@ class _Chains:
 
 def with_whole_chains(graph: ScalarGraph, in_trees: NDArray[np.bool_]) -> ScalarGraph:
     """The same graph with such nodes; sums ``in_trees`` are in no chain."""
-    graph = _with_terms_last(graph)
+    graph = with_terms_last(graph)
     chains = _find_chains(graph, in_trees)
     begun = np.flatnonzero((graph.kinds[chains.first, 0] != NODE) & _first_is_like_second(graph, chains))
     # One that adds up others begins before the first of those, and that of an outer loop before an inner loop's.
@@ -81,7 +81,7 @@ def begins_of_chains(graph: ScalarGraph) -> NDArray[np.bool_]:
     return np.asarray(graph.rows == _IDENTITY)
 
 
-def _with_terms_last(graph: ScalarGraph) -> ScalarGraph:
+def with_terms_last(graph: ScalarGraph) -> ScalarGraph:
     """The graph with ``0 + x`` in place of ``x + 0``, unless that goes on with a sum.
 
     Where ``x`` is a sum, it is a term if the next term is one, too: ``x + 0 + y``.

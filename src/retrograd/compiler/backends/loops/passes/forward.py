@@ -42,6 +42,7 @@ _BOUNDED = {
     ),
     *("maximum", "minimum", "max", "min", "first_max", "first_min", "sigmoid", "where"),
     *("exp2", "expm1", "sinh", "cosh", "atan", "softplus", "erf", "sech2", "logistic_slope"),
+    *("hypot", "tan", "asinh", "atanh", "log1p", "erfc", "silu", "gelu", "copysign", "degrees", "radians"),
     *(row.name for row in OPS if set(row.partials) == {"0"}),
 }
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
+import numpy as np
+
+from ..graphs.chains import with_whole_chains
 from ..graphs.graph import MOST_STRAIGHT, ScalarGraph, UnsupportedGraphError
+from ..graphs.grouping import with_terms_grouped
+from ..graphs.lookups import Lookups
+from ..graphs.reading import read_graph
 from ..graphs.takes import with_takes
 from .branches import find_branches
 from .costs import count_tables, time_of_code, time_of_run
@@ -17,7 +24,7 @@ from .nests import find_nests
 from .periods import Section, find_sections
 from .structure import Body, Repeat, build
 
-__all__ = ["find_fastest", "find_fastest_graph", "find_structure", "with_takes_if_faster"]
+__all__ = ["find_fastest", "find_fastest_graph", "find_structure", "forms_of"]
 
 #: With so many nodes of code, or where loops read leaves through tables, nests are looked for. They are taken where
 #: they save this factor of code (in C, where there is to be little, the next one), or where sections are too much; or
@@ -28,6 +35,8 @@ _LONG, _GAIN, _GAIN_IN_C, _FEW = 100, 2.0, 1.5, 200
 _MANY_ITERATIONS = 24
 #: Of more nodes of code, shapes that are larger by less than this factor are not compared.
 _MANY, _MOST_LIKE = 3_000, 1.1
+#: Little of a graph repeats itself if more than this part of it is written.
+_PART = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +93,22 @@ def find_fastest(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> Body
     return build(divided(graph, shapes[0].items) if len(shapes) == 1 else _fastest(graph, shapes)[0])
 
 
-def with_takes_if_faster(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> ScalarGraph:
-    """The graph with nodes that take items, unless it repeats itself more without: lists may be of any length."""
-    return find_fastest_graph([graph], most_straight)[1]
+def forms_of(exported: Mapping[str, Any], balanced: bool = True, lookups: Lookups | None = None) -> list[ScalarGraph]:
+    """The graph that the native side exported; and, where little of it repeats itself, another order of its sums.
+
+    Arguments and exceptions are those of ``read_graph``.
+    """
+    graph = read_graph(exported, balanced, lookups)
+    if _sections(graph).size <= max(_LONG, _PART * len(graph)):
+        return [graph]
+    chains = graph if not balanced else read_graph(exported, False, lookups)
+    grouped = with_terms_grouped(chains)
+    if grouped is chains:
+        return [graph]
+    return [graph, with_whole_chains(grouped, np.zeros(len(grouped), bool)) if balanced else grouped]
 
 
-def find_fastest_graph(graphs: Sequence[ScalarGraph], most_straight: int) -> tuple[int, ScalarGraph]:
+def find_fastest_graph(graphs: Sequence[ScalarGraph], most_straight: int = MOST_STRAIGHT) -> tuple[int, ScalarGraph]:
     """Which of some graphs that compute the same takes the least time; that one, with nodes that take items or not."""
     found: list[tuple[int, ScalarGraph]] = []
     for which, graph in enumerate(graphs):
