@@ -1,9 +1,10 @@
 """What Python's ``math`` has beside the op table: answers about numbers, exact sums, floats taken apart, constants.
 
 Two kinds. A *composition* of rows is differentiable to every order: ``dist``, ``modf``, ``ldexp``. An *answer* about
-a number X
+a number, such as ``isnan``, is no Value.
 Where Python computes more exactly than one rounding after the other (``fsum``, ``sumprod``, ``fma``), the number is
-Python's and the derivatives are those of the plain formula; a function that is compiled and uses them runs as it is.
+Python's and the derivatives are those of the plain formula. A function that is compiled and uses them runs as it is,
+but for ``fsum`` of terms that do not cancel.
 """
 
 from __future__ import annotations
@@ -206,7 +207,9 @@ def ulp(x: Number, /) -> float:
 def fsum(xs: Iterable[Number], /) -> Any:
     """The sum of a sequence, rounded once, as ``math.fsum``; each derivative is 1.
 
-    ``rg.sum`` rounds after each addition, is one node, and can be compiled.
+    ``rg.sum`` rounds after each addition, and is one node. A function that is compiled does so, too, as long as the
+    terms do not cancel: at least a millionth of their magnitudes is left. Else, and with ``exact=True``, it runs as
+    it is.
 
     Args:
         xs: Values and real numbers.
@@ -224,7 +227,11 @@ def fsum(xs: Iterable[Number], /) -> Any:
         (1.0, 1.0)
     """
     terms = to_tuple(xs, "fsum")
-    numbers = [_plain(term, "fsum") for term in terms]
+    found = [_number(term, "fsum") for term in terms]
+    traced: Any = next((one for one in found if isinstance(one, engine.NumberTracer)), None)
+    if traced is not None and (rounded := traced.sum_of([_operand(term, "fsum") for term in terms])) is not None:
+        return rounded
+    numbers = [float(one) for one in found]
     try:
         exact = math.fsum(numbers)
     except OverflowError:

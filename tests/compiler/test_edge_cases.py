@@ -287,7 +287,7 @@ def test_a_batch_in_which_the_function_must_run_for_some_members() -> None:
     w = Value(2.0)
 
     def loss(x: float, how: str) -> Any:
-        return w * w * x + (w * float(str(x)) if how == "text" else w * 3.0)
+        return w * w * x + (w * float(str(w.data * x)) if how == "text" else w * 3.0)
 
     compiled = rg.compile(loss, tier="vm")
     members = [(1.0, "plain"), (2.0, "text"), (3.0, "plain"), (4.0, "text")]

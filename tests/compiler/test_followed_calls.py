@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 import threading
@@ -272,9 +273,61 @@ def test_a_function_has_its_code_back() -> None:
 
 
 def test_digits_and_text_still_run_as_they_are() -> None:
-    compiled = rg.compile(lambda p, x: p * round(x, 2))
+    compiled = rg.compile(lambda p, x: p * round(p.data * x, 2))
     with pytest.warns(rg.errors.CompileWarning, match="rounds a traced number to digits"):
-        assert compiled.value_and_grad(2.0, 1.234) == (2.46, 1.23)
+        assert compiled.value_and_grad(2.0, 1.234) == (4.94, 2.47)
+
+
+def test_digits_and_text_of_data_are_part_of_the_program() -> None:
+    """So are keys: a program answers calls with the same numbers, and others are traced."""
+    table = {1.23: 5.0, 1.24: 7.0}
+
+    @functools.lru_cache
+    def rate(x: float) -> float:
+        return x + 1.0
+
+    def price(p: Any, x: float) -> Any:
+        return p * table[round(x, 2)] * float(f"{x + 0.001:.2f}") * rate(x)
+
+    compiled = rg.compile(price)
+    for x in (1.234, 1.234, 1.238, 1.234, 1.238):
+        assert compiled.value_and_grad(2.0, x) == rg.value_and_grad(price)(2.0, x)
+    stats = compiled.stats()
+    assert (stats.traces, stats.eager, stats.hits) == (2, 0, 5)
+    assert "a number there is 1.234" in compiled.guards()
+
+
+def test_numbers_that_differ_in_each_call_are_said_to_be_parts_of_programs() -> None:
+    compiled = rg.compile(lambda p, x: p * round(x, 1))
+    with pytest.warns(rg.errors.CompileWarning, match="rounds a traced number to digits.*the same number"):
+        found = [compiled.value_and_grad(2.0, 0.11 * n)[0] for n in range(40)]
+    assert found == [2.0 * round(0.11 * n, 1) for n in range(40)]
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_sum_that_is_rounded_once(exact: bool) -> None:
+    """It is compiled as a sum where its terms do not cancel; with exact bits, and where they do, the function runs."""
+
+    def residuals(p: Any, xs: list[float]) -> Any:
+        return rm.fsum((p - x) ** 2 for x in xs) + math.fsum(x * x for x in xs) * p
+
+    def cancelling(p: Any, xs: list[float]) -> Any:
+        return rm.fsum([p, 1e16, *xs, -1e16]) * p
+
+    for function, runs in ((residuals, exact), (cancelling, True)):
+        compiled = rg.compile(function, exact=exact)
+        for n in range(3):
+            xs = [0.1 * n, 0.7, -0.3 * n]
+            ours, theirs = compiled.value_and_grad(1.5, xs), rg.value_and_grad(function)(1.5, xs)
+            assert ours == pytest.approx(theirs, rel=1e-14)
+        assert bool(compiled.stats().eager) is runs
+
+
+def test_a_sum_whose_terms_cancel_in_a_later_call() -> None:
+    compiled = rg.compile(lambda p, xs: rm.fsum([p, *xs]) * p)
+    assert compiled.value_and_grad(1.5, [2.0, 3.0]) == (9.75, 8.0)
+    assert compiled.value_and_grad(1.5, [1e17, -1e17]) == (2.25, 3.0)
+    assert "do not cancel" in compiled.guards()
 
 
 def test_values_want_retrograds_functions() -> None:

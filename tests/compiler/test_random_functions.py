@@ -54,10 +54,10 @@ def _a_result_is_a_number(finished: Any) -> Any:
 
 
 def _without_marks(*kinds: str) -> Callable[[Any], Any]:
-    def make(untraceable: Any) -> Any:
-        def some(self: Any, what: str) -> None:
-            if not any(kind in what for kind in kinds):
-                untraceable(self, what)
+    def make(plain: Any) -> Any:
+        def some(self: Any, number: Any, use: str) -> None:
+            if not any(kind in use for kind in kinds):
+                plain(self, number, use)
 
         return some
 
@@ -117,8 +117,8 @@ DEFECTS: dict[str, Callable[[], Any]] = {
     "no comparison is a guard": _unguarded,
     "identity is not noticed": _identity_unnoticed,
     "effects are not noticed": _effects_unnoticed,
-    "float() is not a graph break": lambda: _patched(
-        recorder.Recorder, "untraceable", _without_marks("float()", "text")
+    "float() is neither a guard nor a graph break": lambda: _patched(
+        recorder.Recorder, "plain", _without_marks("float()", "text")
     ),
     "lists and dictionaries are not compared": lambda: _without_places("items", "entries"),
     "sets are not compared": lambda: _without_places("elements"),

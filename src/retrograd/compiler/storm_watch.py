@@ -9,7 +9,15 @@ from typing import Any
 from .backoff import Storm
 from .examples import Examples
 from .if_conversion.conversions import Conversions
-from .reports.notices import IS_LONGER, Notices, not_worth_a_program, traced_in_vain
+from .reports.notices import (
+    IS_LONGER,
+    Notices,
+    not_worth_a_program,
+    other_arguments,
+    other_comparison,
+    other_number,
+    traced_in_vain,
+)
 from .reports.reasons import Cause, Reason
 from .tracing.outcomes import flipping, most_decided
 from .varying_arguments import VaryingArguments
@@ -55,10 +63,10 @@ class StormWatch:
         difference = self._difference(number) if cause.reason is Reason.NEW_ARGUMENTS else ""
         if waits and not self._varying.reads_lengths and IS_LONGER in difference:
             return  # there may be few lengths, or one program
-        turning, where, obstacle = self._decisive_line()
+        turning, remedy = self._decisive_line()
         if difference or not (turning or cause.reason is Reason.GUARD_FAILED):
-            where = obstacle = ""
-        self._notices.once("storm", traced_in_vain(self._function, str(cause), where, obstacle, difference, waits))
+            remedy = other_arguments(difference)
+        self._notices.once("storm", traced_in_vain(self._function, str(cause), remedy, waits))
         if turning and self._storm.is_repeated():
             self._conversions.give_up()  # what is converted makes programs larger, and no fewer
 
@@ -77,15 +85,20 @@ class StormWatch:
         """A program for this call would take longer to make than calls took. Warn if that is so in most calls."""
         postponed = causes[Cause(Reason.POSTPONED)] + 1
         if postponed >= _MANY_POSTPONED and 2 * postponed > self._storm.calls() and self._notices.is_new("storm"):
-            _, where, obstacle = self._decisive_line()
-            self._notices.once("storm", not_worth_a_program(self._function, where, obstacle))
+            _, remedy = self._decisive_line()
+            self._notices.once("storm", not_worth_a_program(self._function, remedy))
 
-    def _decisive_line(self) -> tuple[bool, str, str]:
-        """Whether comparisons come out otherwise from program to program; where most do, and why they must decide."""
+    def _decisive_line(self) -> tuple[bool, str]:
+        """Whether comparisons come out otherwise from program to program; what to do about the line where most do."""
         programs = [example.decided for example in self._examples.all()]
         turning = flipping(programs)
         line = most_decided(programs, turning)
-        return bool(turning), *((str(line), self._conversions.reason((line.file, line.line))) if line else ("", ""))
+        if line is None:
+            return bool(turning), other_arguments("")
+        site = line.file, line.line
+        use = next((each.uses[site] for each in programs if site in each.uses), "")
+        remedy = other_number(line, use) if use else other_comparison(line, self._conversions.reason(site))
+        return bool(turning), remedy
 
     def _difference(self, number: int) -> str:
         """What the arguments of a new program's call have otherwise than those of the one before."""

@@ -37,6 +37,10 @@ def _decision(guard: Guard | IndexGuard) -> str:
         return f"{where}   # it ends within as many iterations as the program has"
     if isinstance(guard, Guard) and guard.purpose is Purpose.BOUNDS:
         return f"{where}   # an int there is no larger than floats hold exactly"
+    if isinstance(guard, Guard) and guard.purpose is Purpose.ROUNDS:
+        return f"{where}   # the terms of a sum there do not cancel"
+    if isinstance(guard, Guard) and guard.use:
+        return f"{where}   # a number there is {guard.chosen!r}"
     if isinstance(guard, Guard) and guard.chosen is not None:
         return f"{where}   # an int or a text there is {guard.chosen!r}"
     relation = "its truth" if guard.kind == "bool" else f"its {guard.kind}"

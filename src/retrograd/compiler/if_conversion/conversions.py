@@ -138,6 +138,7 @@ class Conversions:
             self._count_decided()
         if len(programs) < (_LEAST_AGAIN if self._wanted else _LEAST_PROGRAMS):
             return False
+        self._refused.update(*(each.uses for each in programs))  # a selection gives no plain number
         new = flipping(programs) - self._wanted - self._refused
         self._wanted |= new
         self._compares_indices |= bool(new) and any(

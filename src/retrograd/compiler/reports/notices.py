@@ -8,7 +8,17 @@ from collections.abc import Sequence
 from ... import errors
 from ...engine.source_lines import current_location
 
-__all__ = ["IS_LONGER", "Notices", "frozen_data", "not_worth_a_program", "runs_as_it_is", "traced_in_vain"]
+__all__ = [
+    "IS_LONGER",
+    "Notices",
+    "frozen_data",
+    "not_worth_a_program",
+    "other_arguments",
+    "other_comparison",
+    "other_number",
+    "runs_as_it_is",
+    "traced_in_vain",
+]
 
 
 #: What is said of a list that has another length than before.
@@ -53,39 +63,42 @@ def runs_as_it_is(function: object, obstacle: str) -> str:
     return f"{errors.name_of_function(function)} is not compiled and runs as it is: {obstacle.rstrip('.')}."
 
 
-def traced_in_vain(
-    function: object, why: str, where: str, obstacle: str, difference: str = "", waits: bool = False
-) -> str:
-    """The warning that nearly every call of ``function`` needs a new trace.
+def traced_in_vain(function: object, why: str, remedy: str, waits: bool = False) -> str:
+    """The warning that nearly every call of ``function`` needs a new trace, and what to do about it.
 
-    ``where`` is the line that decides, and ``obstacle`` why that is no selection; both may be empty. Without the line,
-    ``difference`` is what arguments have otherwise than before. ``waits``: calls like one that comes again are traced.
+    ``waits``: calls like one that comes again are traced.
     """
     name, why = errors.name_of_function(function), why.removeprefix("traced: ")
-    remedy = _other_comparison(where, obstacle) if where else _other_arguments(difference)
     how = "from now on it is when such arguments come a second time" if waits else "it runs uncompiled for a while"
     return f"{name} was traced again in nearly every call ({why}); {how}. {remedy}"
 
 
-def not_worth_a_program(function: object, where: str, obstacle: str) -> str:
-    """The warning that most calls of ``function`` run uncompiled; the rest is as in ``traced_in_vain``."""
+def not_worth_a_program(function: object, remedy: str) -> str:
+    """The warning that most calls of ``function`` run uncompiled, and what to do about it."""
     name = errors.name_of_function(function)
-    remedy = _other_comparison(where, obstacle) if where else _other_arguments("")
     return (
         f"{name} runs uncompiled in most calls: no program that there is fits them, and one of both branches of its "
         f"comparisons would take longer to make than all calls until now. {remedy}"
     )
 
 
-def _other_comparison(where: str, obstacle: str) -> str:
-    """What to do about a comparison."""
+def other_comparison(where: object, obstacle: str) -> str:
+    """What to do about a comparison on a line; ``obstacle``: why it is no selection, if that is known."""
     found = f"{where} compares numbers, and decides otherwise in nearly every call. "
     found += f"The compiler does not select there: {obstacle}. Do without that, or write " if obstacle else "Write "
     return found + "rg.where(a < b, x, y) or rg.maximum, which need no decision."
 
 
-def _other_arguments(difference: str) -> str:
-    """What to do about arguments of another structure."""
+def other_number(where: object, use: str) -> str:
+    """What to do about a number that is part of the program; ``use``: what the function does with it on a line."""
+    return (
+        f"{where} {use}: a program answers calls with the same number, and there is another one in nearly every call. "
+        "Do without that, or compile what is around it."
+    )
+
+
+def other_arguments(difference: str) -> str:
+    """What to do about arguments of another structure; ``difference``: what they have otherwise than before."""
     found = "Pass what differs from call to call as a float, a Value or an rg.Index"
     if IS_LONGER in difference:
         found = "Lists of one length share a program"

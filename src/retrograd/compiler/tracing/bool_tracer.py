@@ -47,6 +47,7 @@ class Purpose(enum.Enum):
     ENDS_LOOP = "a loop has ended after as many iterations as were recorded"
     MUST_HOLD = "the function raises something if it has another outcome"
     BOUNDS = "an int is no larger than floats hold exactly"
+    ROUNDS = "the terms of a sum do not cancel, so that it may be rounded more than once"
 
 
 class ComparisonRecorder(Protocol):

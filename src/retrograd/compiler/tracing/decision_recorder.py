@@ -31,6 +31,17 @@ from .recording import Guard, Recording
 __all__ = ["DecisionRecorder", "as_float"]
 
 
+#: So many nodes are looked at under a number that the function uses as a plain one.
+_MOST_UNDER = 256
+
+#: Terms cancel if less than this part of their magnitudes is left.
+_CANCELS = 2.0**-20
+#: Operations that give no negative number, and those that give none of such numbers.
+_NOT_NEGATIVE = frozenset({"abs", "cosh", "exp", "exp2", "hypot", "sigmoid", "softplus", "sqrt"})
+_KEEP_SIGN = frozenset({"add", "mul", "div", "sum", "prod"})
+#: So many operations are looked at under a term.
+_MOST_DEEP = 4
+
 _FLOATS = frozenset({float, FloatTracer})
 #: The rows of operators, which give NumPy's numbers where an operand is one.
 _ARITHMETIC = frozenset(
@@ -96,6 +107,7 @@ class DecisionRecorder(ABC):
         self.comparison_type: type[BoolTracer | bool] = bool if tests_identity else BoolTracer
         self.known_guards: dict[tuple[int, int, str, bool], Guard] = {}  # by code, instruction, and what is decided
         self._codes: dict[int, CodeType] = {}  # kept, so that their ids stay theirs
+        self.is_exact: bool = False  #: whether the bits are to be the engine's
         self._recording = Recording()
 
     @abstractmethod
@@ -110,10 +122,9 @@ class DecisionRecorder(ABC):
     def raising(self, run: Callable[[], Any]) -> Any:
         """What ``run`` gives, which raises as Python's floats do."""
 
-    def untraceable(self, what: str) -> None:
+    def untraceable(self, what: str, where: str = "") -> None:
         """A graph break: the function did something that a program cannot do. ``what`` is a verb and its object."""
-        location = current_location()
-        sentence = f"{location or 'the function'} {what}, which a compiled program cannot do."
+        sentence = f"{where or current_location() or 'the function'} {what}, which a compiled program cannot do."
         if sentence not in self._recording.graph_breaks:
             self._recording.graph_breaks.append(sentence)
 
@@ -194,7 +205,8 @@ class DecisionRecorder(ABC):
         right: object,
         outcome: bool,
         purpose: Purpose = Purpose.DECIDES,
-        chosen: int | str | None = None,
+        chosen: float | str | None = None,
+        use: str = "",
     ) -> None:
         """A comparison of a number with another one, or its truth value, decided something."""
         if type(right) is not float and right is not None and not isinstance(right, Value):
@@ -204,9 +216,52 @@ class DecisionRecorder(ABC):
                 return
             right = number
         where = current_location(inner=2)
-        self._recording.guard(Guard(kind, outcome, where, purpose, chosen), left, right)
+        self._recording.guard(Guard(kind, outcome, where, purpose, chosen, use), left, right)
         if purpose is Purpose.DECIDES and where is not None:
             _decides((where.file, where.line))
+
+    def plain(self, number: FloatTracer, use: str) -> None:
+        """The function uses the number of this call. It is part of the program from now on if it may be in others.
+
+        That is, if it is computed from arguments alone that have no derivatives; else this is a graph break, as of NaN,
+        which equals nothing.
+        """
+        if number._number == number._number and self._is_of_data(number._node):
+            self.guard("==", number._node, number._number, True, chosen=number._number, use=use)
+        else:
+            self.untraceable(use)
+
+    def _is_of_data(self, node: Value) -> bool:
+        selected = {id(one.node) for one in self._recording.selections}
+        rest, seen = [node], set()
+        while rest:
+            one = rest.pop()
+            if id(one) in seen:
+                continue
+            seen.add(id(one))
+            operands = [each for each in engine.operands(one) if isinstance(each, Value)]
+            is_given = not operands and id(one) in self._numbers
+            if id(one) in selected or len(seen) > _MOST_UNDER or not (operands or is_given):
+                return False
+            rest += operands
+        return True
+
+    def sum_of(self, terms: Sequence[Any]) -> Any:
+        """A sum that is rounded after each addition where Python rounds it once; None where that may show.
+
+        A guard sees to it that terms do not cancel: then the sums differ by a rounding for each term.
+        """
+        if self.is_exact:
+            return None
+        nodes = [one._node if is_tracer(one) else one for one in terms]
+        total = engine.reduce("sum", nodes)
+        if not all(map(_is_no_less_than_zero, nodes)):
+            sizes = [engine.apply("abs", one) if isinstance(one, Value) else abs(one) for one in nodes]
+            size, found = engine.apply("mul", engine.reduce("sum", sizes), _CANCELS), engine.apply("abs", total)
+            if not engine.concrete(found) >= engine.concrete(size):
+                return None
+            self.guard(">=", found, size, True, Purpose.ROUNDS)
+        return total if any(isinstance(one, Value) and not is_tracer(one) for one in terms) else self.traced(total)
 
     def decide(self, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
         """A comparison has just been asked for its truth. Where that comes out so again, the engine sees to it."""
@@ -453,3 +508,17 @@ def _decides(site: Site) -> None:
     """Say in converted code that a comparison decides something on a line."""
     if (trial := current()) is not None:
         trial.decides(site)
+
+
+def _is_no_less_than_zero(number: Value | float, depth: int = 0) -> bool:
+    """Whether a number is at least 0, or NaN, whatever the arguments are."""
+    if not isinstance(number, Value):
+        return number >= 0.0
+    row, operands = engine.row_name(number), engine.operands(number)
+    if row in _NOT_NEGATIVE or depth > _MOST_DEEP or not operands:
+        return row in _NOT_NEGATIVE
+    if row == "pow" and isinstance(operands[1], float) and operands[1] % 2.0 == 0.0:
+        return True
+    if row == "mul" and operands[0] is operands[1]:
+        return True
+    return row in _KEEP_SIGN and all(_is_no_less_than_zero(one, depth + 1) for one in operands)

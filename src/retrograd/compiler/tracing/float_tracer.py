@@ -49,8 +49,11 @@ class NumberRecorder(Protocol):
     def ask_class(self, thing: Any, kinds: Sequence[Any]) -> None:
         """Whether a traced number is of one of some classes is asked: a graph break, if that cannot be known."""
 
-    def untraceable(self, what: str) -> None:
-        """A graph break: the function did something that a program cannot do."""
+    def plain(self, number: FloatTracer, use: str) -> None:
+        """The function uses the number of this one call; ``use`` is a verb and its object."""
+
+    def sum_of(self, terms: Sequence[Any]) -> Any:
+        """A sum that is rounded after each addition where Python rounds it once; None where that may show."""
 
     def check_precision(self, kind: type, operands: Sequence[Any]) -> None:
         """A number of this kind meets some that are traced."""
@@ -79,11 +82,16 @@ class FloatTracer(engine.NumberTracer):
         self._recorder.check("a number")
         return TypeError("a traced number cannot be used here: convert it with float() first.")
 
-    def _leave(self, how: str) -> float:
-        """The concrete number, for a use that breaks the graph."""
+    def _leave(self, use: str) -> float:
+        """The number of this call, for a use that no program has: a guard, or a graph break."""
         self._recorder.check("a number")
-        self._recorder.untraceable(how)
+        self._recorder.plain(self, use)
         return self._number
+
+    def sum_of(self, terms: Sequence[Any]) -> Any:
+        """The sum of numbers, of which this one is, for math.fsum; None if that is to be rounded once."""
+        self._recorder.check("a number")
+        return self._recorder.sum_of(terms)
 
     # --- comparisons are guards
 
@@ -132,7 +140,7 @@ class FloatTracer(engine.NumberTracer):
     def __ceil__(self) -> Any:
         return self._recorder.whole("ceil", self)
 
-    # --- graph breaks: the number of this one call leaves the trace
+    # --- the number of this one call leaves the trace
 
     def __hash__(self) -> int:
         return hash(self._leave("looks a traced number up in a set or dict"))

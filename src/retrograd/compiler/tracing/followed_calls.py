@@ -85,6 +85,8 @@ def _following(module: types.ModuleType, name: str) -> Callable[..., Any]:
 
     @functools.wraps(pythons)
     def of(*arguments: Any, **options: Any) -> Any:
+        if name == "fsum":
+            arguments = tuple(map(list, arguments))
         traced = [*filter(_is_traced, arguments)]
         if not traced:
             return pythons(*arguments, **options)

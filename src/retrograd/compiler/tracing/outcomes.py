@@ -47,6 +47,11 @@ class Outcomes:
         return {site: tuple(outcomes) for site, outcomes in found.items()}
 
     @cached_property
+    def uses(self) -> Mapping[Site, str]:
+        """The lines on which numbers must be the same again, and what the function does with them there."""
+        return {(one.where.file, one.where.line): one.use for one in self.guards if one.use and one.where is not None}
+
+    @cached_property
     def ends_loops(self) -> bool:
         """Whether loops must end within as many iterations as were recorded."""
         return any(one.purpose is Purpose.ENDS_LOOP for one in self.guards)

@@ -224,7 +224,7 @@ class Recorder(DecisionRecorder):
         for leaf in (leaves_of(tree) or ()) if self._whole else ():
             self._settle_whole(leaf, is_alone=False)
         if outputs is None:
-            self.untraceable("returns something else than Values and numbers")
+            self.untraceable("returns something else than Values and numbers", "the function")
             return
         values = [node for node, is_value in zip(outputs.nodes, _by_node(outputs), strict=True) if is_value]
         recording.kind_varies = self._kind_varies(values)

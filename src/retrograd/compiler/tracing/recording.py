@@ -46,15 +46,16 @@ class Guard(NamedTuple):
     """A comparison that decided something, without what it compared: see ``Recording.compared``.
 
     ``kind`` is ``<``, ``<=``, ``>``, ``>=``, ``==``, ``!=``, or ``bool``, which has no right side. An instruction that
-    decides alike again and again has one guard. ``chosen`` is the int or the text that it must be again, which the
-    function wanted as a plain one.
+    decides alike again and again has one guard. ``chosen`` is the number or the text that it must be again, which the
+    function wanted as a plain one; ``use`` says what for, if it is a float.
     """
 
     kind: str
     outcome: bool
     where: Location | None
     purpose: Purpose = Purpose.DECIDES
-    chosen: int | str | None = None
+    chosen: float | str | None = None
+    use: str = ""
 
 
 class IndexGuard(NamedTuple):
@@ -76,6 +77,11 @@ class IndexGuard(NamedTuple):
     def chosen(self) -> None:
         """As a guard's."""
         return None
+
+    @property
+    def use(self) -> str:
+        """As a guard's."""
+        return ""
 
 
 @dataclass(slots=True)

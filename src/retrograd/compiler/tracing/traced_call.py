@@ -71,7 +71,7 @@ def trace(
                 signature = signature_of(arguments, recorder, differentiate_first, asks.identity, asks.missing, varying)
             except Unsuitable as problem:
                 return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
-        described = None  # a recorder runs once
+        described, recorder.is_exact = None, exact  # a recorder runs once
         held = contents(signature.tracers)
         if differentiate_first:  # as in EagerRunner.run
             running.variables.append(signature.active_leaves())
@@ -85,7 +85,7 @@ def trace(
             return Cause(Reason.GRAPH_BREAK, str(problem))
         except Exception as error:
             # The plain run did not raise this: a tracer could not do what its number can.
-            return Cause(Reason.TRACING_RAISED, f"{type(error).__name__} at {location_of_error(error)}")
+            return Cause(Reason.TRACING_RAISED, _description(error))
         finally:
             if differentiate_first:
                 running.variables.pop()
@@ -100,6 +100,12 @@ def trace(
             recording.guard_kind()
             return Traced(recording, signature, _obstacle(recording))
         decides_kinds = True  # once more: which of a Value and a number is chosen is a guard now
+
+
+def _description(error: Exception) -> str:
+    """An exception, what it says, and where the user's code raised it."""
+    where, text = location_of_error(error), str(error).partition("\n")[0].rstrip(".")
+    return type(error).__name__ + (f" ({text})" if text else "") + (f" at {where}" if where else "")
 
 
 def _obstacle(recording: Recording) -> Cause | None:
