@@ -579,3 +579,26 @@ def remaining(ps: Any, xs: Sequence[float]) -> Any:
 def test_a_flag_that_was_plain_is_converted_in_the_same_trace() -> None:
     compiled = flips(remaining, bound=1e-9)
     assert is_converted(compiled, traces=3)
+
+
+def bouncing(height: Any, speed: Any, rest: Any, end: float) -> Any:
+    t, bounces = 0.0, 0
+    while t < end and bounces < 50:
+        flight = (speed + m.sqrt(speed * speed + 19.62 * height)) / 9.81
+        if t + flight > end:
+            left = end - t
+            return height + speed * left - 4.905 * left * left
+        t, speed, height = t + flight, -(speed - 9.81 * flight) * rest, 0.0
+        bounces += 1
+    return height
+
+
+def test_programs_that_longer_loops_make_needless_were_not_in_vain() -> None:
+    """Two kinds of calls, each of which has traced a few programs that answered calls, are no reason to stop."""
+    compiled, rng = rg.compile(bouncing), random.Random(0)
+    gradient = rg.value_and_grad(compiled)
+    for _ in range(60):
+        call = (1 + rng.random() * 3, rng.random() * 2 - 1, 0.6 + 0.3 * rng.random(), 1 + 2 * rng.random())
+        assert float(compiled(*call)) == pytest.approx(float(bouncing(*call)), rel=1e-12)
+        assert gradient(*call) == pytest.approx(rg.value_and_grad(bouncing)(*call), rel=1e-9)
+    assert compiled.stats().eager == 0

@@ -40,13 +40,17 @@ class Untraceable:
         self._waiting[shape] = cause, failures, left - 1
         return cause
 
-    def failed(self, shape: tuple[Any, ...], cause: Cause) -> None:
+    def failed(self, shape: tuple[Any, ...], cause: Cause) -> int:
         """A call could not be compiled: the next attempt comes after twice as many calls as the last one.
 
         None comes where the program of one was not what the function is.
+
+        Returns:
+            How many failed in a row.
         """
         failures = min(self._waiting.get(shape, (cause, 0, 0))[1] + 1, _MOST_ROUNDS)
         self._waiting[shape] = cause, failures, sys.maxsize if cause.reason is Reason.DIFFERS else 2**failures
+        return failures
 
     def succeeded(self, shape: tuple[Any, ...]) -> None:
         """A call of this kind was compiled: what failed before was about its numbers."""

@@ -15,8 +15,8 @@ from ..engine.numbers import is_number
 from .backoff import Storm, Untraceable
 from .calls.arguments import Unsuitable, signature_of
 from .calls.eager import EagerRunner, Method, Result
-from .calls.effects import Effects, noting_effects
-from .calls.outputs import Outputs, is_single, leaves_of
+from .calls.effects import noting_effects
+from .calls.outputs import Outputs, is_single, leaves_of, odd_one
 from .calls.varying import CONSTANT, Varying
 from .comparison import TOLERANCE, Comparisons, difference, is_result
 from .examples import Example, Examples
@@ -127,7 +127,7 @@ class Specializer:
         """Nothing has been learned of the function's calls."""
         self.conversions: Conversions = Conversions()
         self._budget = Budget(self._storm.calls)
-        self._learning = Learning(self._cache, self._examples, self.conversions)
+        self._learning = Learning(self._cache, self._examples, self.conversions, self._storm)
         self._varying = VaryingArguments(self._examples, self.conversions, self._storm, self._options.exact)
         self._watch = StormWatch(
             self._function, self._storm, self._examples, self.conversions, self._varying, self._notices
@@ -181,9 +181,13 @@ class Specializer:
         answer, effects = noting_effects(
             lambda: self._as_it_is(call), self._function, arguments, self.captured.generators
         )
-        if (obstacle := self._obstacle(call, answer, effects)) is not None:
-            self._give_up(call, obstacle)
+        changed = self.captured.change_by_function()
+        if (obstacle := self._obstacle(call, answer, effects.first or changed)) is not None:
+            self._give_up(call, obstacle, may_be_last=not effects.first and self.captured.keeps_a_result)
             return answer
+        if self.captured.has_new_results:
+            state, again = self._capture(call)
+            described = described and again
         plain = answer if recorded else _recorded(True, lambda: self._eager.run(arguments, differentiate_first))
         held, is_otherwise = self.captured.snapshot(), reason in _OTHERWISE
         attempt = _Attempt(call, _cause(reason, change), is_otherwise, state, held, answer, plain)
@@ -227,26 +231,25 @@ class Specializer:
             return CONSTANT
         return self._varying.of(call.differentiate_first, described.signature)
 
-    def _obstacle(self, call: _Call, plain: Result, effects: Effects) -> Cause | None:
-        """Why a call is not worth tracing, if that is known from the plain run."""
-        if effects.first:
-            return Cause(Reason.GRAPH_BREAK, effects.first)
-        if change := self.captured.change_by_function():
-            return Cause(Reason.GRAPH_BREAK, change)
-        if self.captured.graph_break:
-            return Cause(Reason.GRAPH_BREAK, self.captured.graph_break)
+    def _obstacle(self, call: _Call, plain: Result, effect: str) -> Cause | None:
+        """Why a call is not worth tracing, if the plain run shows it; ``effect``: what that did, or changed."""
+        if what := effect or self.captured.graph_break:
+            return Cause(Reason.GRAPH_BREAK, what)
         if not isinstance(plain.root, Value) and not is_number(plain.root):
             leaves = leaves_of(plain.root) if call.is_plain else None
-            if leaves is None or is_single(plain.root):
-                return Cause(Reason.SEVERAL_RESULTS)
+            if leaves is None or plain.root is None or is_single(plain.root):
+                odd = odd_one(plain.root)
+                return Cause(Reason.SEVERAL_RESULTS, odd and f": {odd}")
         return None
 
-    def _give_up(self, call: _Call, cause: Cause) -> None:
+    def _give_up(self, call: _Call, cause: Cause, may_be_last: bool = False) -> None:
         self._causes[cause] += 1
-        self._cannot_be_traced(call.shape, cause)
+        self._cannot_be_traced(call.shape, cause, may_be_last)
 
-    def _cannot_be_traced(self, shape: tuple[Any, ...], cause: Cause) -> None:
-        self._untraceable.failed(shape, cause)
+    def _cannot_be_traced(self, shape: tuple[Any, ...], cause: Cause, may_be_last: bool = False) -> None:
+        """``may_be_last``: an object has kept what it computes once. Users are warned if the function does more."""
+        if self._untraceable.failed(shape, cause) == 1 and may_be_last:
+            return
         if cause.reason is Reason.DIFFERS:
             self._notices.once("eager", runs_as_it_is(self._function, "its program gave other numbers than it does"))
         if cause.reason in (Reason.GRAPH_BREAK, Reason.SEVERAL_RESULTS, Reason.TRACING_RAISED):

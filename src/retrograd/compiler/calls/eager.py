@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ... import engine
 from ...autodiff.active import running_transform
+from ...autodiff.sweeps import first_derivatives
 from ...engine import Value
 from ...engine.pytree import Structure, flatten, new_leaves, single_output
 from ..reports.reasons import Cause
@@ -94,7 +95,7 @@ def scalar(root: Any) -> Value | float:
 
 
 def _gradients(root: Value, signature: Signature) -> list[float]:
-    return engine.gradients(root, 1.0, signature.wanted())
+    return first_derivatives(root, signature.wanted())
 
 
 def number_of(root: Value | float) -> float:

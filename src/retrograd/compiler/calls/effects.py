@@ -176,7 +176,7 @@ def _effect_of(called: Any, frame: FrameType, generators: Sequence[Any]) -> str:
         return what
     if module in _SYSTEM:
         return f"asks the system with {name}()"
-    if (module == "builtins" and name in _TALKS) or type(owner).__module__ == "_io":
+    if (module == "builtins" and name in _TALKS) or type(owner).__module__ in _OUTSIDE or name == "fromfile":
         return f"reads or writes with {name}()"
     return ""
 
@@ -196,6 +196,8 @@ def _with_threads(name: str, owner: Any, module: str | None, frame: FrameType) -
 _MEETINGS = frozenset({"wait", "notify"})  # of a Condition, which events, queues and futures have
 _CLOCKS = frozenset({"now", "today", "utcnow"})
 _TALKS = frozenset({"print", "input", "open"})
+#: Whose objects stand for files, data bases and connections.
+_OUTSIDE = frozenset({"_io", "sqlite3", "_socket", "_ssl", "mmap"})
 _SYSTEM = frozenset({"posix", "nt"})
 
 

@@ -27,7 +27,7 @@ from ..tracing.bool_tracer import is_comparison
 from ..tracing.choice_tracer import is_choice
 from ..tracing.float_tracer import FloatTracer, is_tracer
 
-__all__ = ["Outputs", "OutputsOfTrace", "is_single", "leaves_of", "outputs_of", "settled"]
+__all__ = ["Outputs", "OutputsOfTrace", "is_single", "leaves_of", "odd_one", "outputs_of", "settled"]
 
 
 class _NoLeafError(Exception):
@@ -104,6 +104,18 @@ def leaves_of(tree: Any) -> list[Any] | None:
     except (_NoLeafError, TypeError, RecursionError):
         return None
     return leaves
+
+
+def odd_one(tree: Any, path: str = "it") -> str:
+    """What of a result is neither a Value nor a number: ``it['name'] is a str``; "" if there is none."""
+    if tree is None or is_single(tree):
+        return f"{path} is None" if tree is None and path == "it" else ""
+    inside: Any = []
+    if isinstance(tree, (dict, list, tuple)):
+        inside = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    elif leaves_of(tree) is None:
+        return f"{path} is a {type(tree).__name__}"
+    return next(filter(None, (odd_one(item, f"{path}[{key!r}]") for key, item in inside)), "")
 
 
 def _collect(tree: Any, into: list[Any], seen: dict[int, Any]) -> None:

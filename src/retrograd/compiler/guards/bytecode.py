@@ -6,8 +6,11 @@ import builtins
 import dis
 import enum
 import functools
+import os
+import re
+import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ... import engine
@@ -30,8 +33,10 @@ __all__ = [
     "global_names",
     "handed_on",
     "is_of_dataclass",
+    "line_that_changes",
     "looks_inside",
     "method_that_is_asked_for",
+    "reached_by_name",
     "tests_identity",
     "tests_none",
 ]
@@ -49,6 +54,8 @@ _ASK = frozenset({"getattr", "hasattr", "attrgetter"})
 _GIVE_ALL = frozenset({"vars", "dir", "__dict__"})
 _ANY_ERROR = frozenset({"Exception", "BaseException"})
 _STORE_GLOBAL = dis.opmap["STORE_GLOBAL"]
+_STORES = frozenset({"STORE_ATTR", "STORE_GLOBAL", "STORE_DEREF", "STORE_NAME"})
+_IDENTIFIER = re.compile(r"\w+")
 
 
 def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -57,6 +64,20 @@ def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from codes_of(constant)
+
+
+def line_that_changes(codes: Iterable[types.CodeType], path: str) -> str:
+    """The line at which code changes a place, as far as it can be told: an assignment, or a use; "" if none does."""
+    words = [word for word in _IDENTIFIER.findall(path) if not word.isdigit()]
+    lines = {False: "", True: ""}
+    for code in codes:
+        line = code.co_firstlineno
+        for now in dis.get_instructions(code):
+            line = now.starts_line if type(now.starts_line) is int else getattr(now, "line_number", None) or line
+            if now.argval in words[-1:]:
+                stores = now.opname in _STORES
+                lines[stores] = lines[stores] or f"{code.co_filename}:{line}, in {code.co_name},"
+    return lines[True] or lines[False]
 
 
 def assigned(code: types.CodeType) -> set[str]:
@@ -282,6 +303,22 @@ _MATCHES = frozenset(number for name, number in dis.opmap.items() if name.starts
 _PLAIN = frozenset(
     f"__{name}__" for name in ("class", "dict", "init", "main", "name", "new", "post_init", "qualname", "setattr")
 )
+
+
+def reached_by_name(codes: Iterable[types.CodeType]) -> Iterator[tuple[Any, str]]:
+    """The variables of the environment, if code asks for them, and the modules that it finds by their names."""
+    for code in codes:
+        names = {*code.co_names, *code.co_varnames}
+        if not _ENVIRONMENT.isdisjoint(names):
+            yield getattr(os.environ, "_data", None), "os.environ"
+        if not _FINDS_MODULES.isdisjoint(names):
+            for name in code.co_consts:
+                if type(name) is str and name in sys.modules:
+                    yield sys.modules[name], name
+
+
+_ENVIRONMENT = frozenset({"environ", "environb", "getenv", "getenvb"})
+_FINDS_MODULES = frozenset({"import_module", "__import__", "modules"})
 
 
 def method_that_is_asked_for(code: types.CodeType) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -92,6 +93,11 @@ class CapturedState:
         function = (self._function, getattr(self._function, "__name__", "the function"))
         return [function, *((thing, f"the {type(thing).__name__} among the arguments") for thing in self._objects)]
 
+    @property
+    def has_new_results(self) -> bool:
+        """Whether a cache of what the function can reach has got results that may change, since the last capture."""
+        return self._reach.has_new_results()
+
     def change(self) -> str:
         """What has changed since the last capture, as users write it; "" if nothing has."""
         place = self._place()
@@ -101,6 +107,13 @@ class CapturedState:
         """What has changed, after a run of the function, with the line that changes it: a sentence without a dot."""
         path = self.change() or self._reach.added()
         return path and f"{self._reach.line_of(path) or 'the function'} changes {path}".replace(",,", ",")
+
+    @property
+    def keeps_a_result(self) -> bool:
+        """Whether what has changed is a ``cached_property``, which is computed once."""
+        name = self.change().rpartition(".")[2]
+        bases = {base for kind in self._reach.kinds for base in kind.__mro__}
+        return any(isinstance(vars(base).get(name), cached_property) for base in bases)
 
     def snapshot(self) -> Snapshot:
         """What the places hold now."""

@@ -1,12 +1,20 @@
-"""What objects, slots of classes and cells of closures hold, looked at without running code of the user's."""
+"""What objects, slots of classes, cells of closures and caches hold, looked at without running code of the user's."""
 
 from __future__ import annotations
 
+import gc
 import types
+from collections.abc import Iterable
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
-__all__ = ["attributes_of", "content_of_slot", "contents_of_cell", "has_buffer"]
+from .data import ENDS
+
+__all__ = ["attributes_of", "content_of_slot", "contents_of_cell", "has_buffer", "open_results", "results_of"]
+
+#: So many results of a cache are looked at.
+_MOST_RESULTS = 1000
 
 
 def attributes_of(thing: Any) -> tuple[dict[str, Any], ...]:
@@ -38,3 +46,40 @@ def contents_of_cell(cell: types.CellType) -> tuple[Any, ...]:
     with suppress(ValueError):  # nothing was assigned yet
         return (cell.cell_contents,)
     return ()
+
+
+def results_of(cached: Any) -> dict[Any, Any]:
+    """The results of an ``lru_cache`` by its arguments; if they are bounded, they are behind links."""
+    found = [one for one in _inside(cached) if type(one) is dict]
+    return next((one for one in found if _has_links(one)), {}) if _is_bounded(cached) else found[0] if found else {}
+
+
+def open_results(cached: Any) -> list[Any]:
+    """Those of them that may change; of a bounded cache, arguments like that, too."""
+    if cached.cache_info().currsize == 0:
+        return []
+    if _is_bounded(cached):  # which refers to both itself
+        results: Iterable[Any] = (one for one in _inside(cached) if not (type(one) is dict and _has_links(one)))
+    else:
+        results = results_of(cached).values()
+    return [one for one in islice(results, 2 * _MOST_RESULTS) if _may_change(one)]
+
+
+def _inside(cached: Any) -> list[Any]:
+    """What a cache refers to, but for its attributes and its function."""
+    return [one for one in gc.get_referents(cached) if one is not vars(cached) and one is not cached.__wrapped__]
+
+
+def _is_bounded(cached: Any) -> bool:
+    return cached.cache_parameters()["maxsize"] is not None
+
+
+def _has_links(results: dict[Any, Any]) -> bool:
+    return any(type(one).__name__ == "_lru_list_elem" for one in islice(results.values(), 1))
+
+
+def _may_change(thing: Any) -> bool:
+    kind = type(thing)
+    if kind is tuple:
+        return any(map(_may_change, thing))
+    return kind not in ENDS and kind is not object and kind is not type and kind.__module__ != "functools"

@@ -10,12 +10,14 @@ import numpy as np
 from ...engine import Value
 from ...index import Index
 
-__all__ = ["ENDS", "are_rows_of_ends", "is_data", "is_number_or_array", "is_read_only", "weighed"]
+__all__ = ["ENDS", "are_rows_of_ends", "holds_numbers", "is_data", "is_number_or_array", "is_read_only", "weighed"]
 
 #: What nothing is behind that may change.
 ENDS = frozenset({float, int, bool, str, bytes, complex, type(None), Index, Value})
 
 _ROWS = frozenset({list, tuple})
+#: So many numbers a library's object holds together.
+_FEW = 64
 _TUPLE = frozenset({tuple})
 
 
@@ -67,3 +69,10 @@ def is_read_only(thing: np.ndarray[Any, Any]) -> bool:
 def is_number_or_array(thing: Any) -> bool:
     """Whether something is a number, a text, or an array."""
     return type(thing) in ENDS or issubclass(type(thing), np.ndarray)
+
+
+def holds_numbers(thing: Any) -> bool:
+    """Whether something is a tuple or a dictionary of a few of those, or one that is empty; lists may be logs."""
+    if type(thing) not in (tuple, dict) or len(thing) > _FEW:
+        return False
+    return all(map(is_number_or_array, dict.values(thing) if type(thing) is dict else thing))

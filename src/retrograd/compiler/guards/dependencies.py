@@ -17,7 +17,6 @@ import functools
 import gc
 import operator
 import random
-import re
 import sys
 import threading
 import types
@@ -45,7 +44,9 @@ from .bytecode import (
     global_names,
     handed_on,
     is_of_dataclass,
+    line_that_changes,
     method_that_is_asked_for,
+    reached_by_name,
 )
 from .classes import (
     MAKERS,
@@ -57,8 +58,8 @@ from .classes import (
     shared_names,
     users_namespaces,
 )
-from .contents import attributes_of, content_of_slot, contents_of_cell, has_buffer
-from .data import ENDS, are_rows_of_ends, is_data, is_number_or_array, is_read_only, weighed
+from .contents import attributes_of, content_of_slot, contents_of_cell, has_buffer, open_results, results_of
+from .data import ENDS, are_rows_of_ends, holds_numbers, is_data, is_number_or_array, is_read_only, weighed
 from .libraries import READERS, are_of_one_package, inherited_names, is_library, is_users, moves_on, of_a_library
 from .used_names import READING, UsedNames
 
@@ -88,7 +89,6 @@ GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.rand
 _MATCH_CLASS = dis.opmap["MATCH_CLASS"]
 _LONGEST_PATH = 120
 _MOST_RESULTS = 1000
-_IDENTIFIER = re.compile(r"\w+")
 
 
 class Reach:
@@ -114,8 +114,9 @@ class Reach:
         self._namespaces: list[tuple[Mapping[str, Any], int]] = []  # of modules, and how many variables they had
         self._built_in: list[tuple[dict[str, Any], str]] = []  # and where a global of that name would hide it
         self._codes: list[types.CodeType] = []
-        self._kinds: dict[type, Kind] = {}
+        self.kinds: dict[type, Kind] = {}  #: of the objects that are looked into
         self._open: set[type] = set()  # of whose instances attributes alone are looked at
+        self._caches: list[tuple[Any, list[Any]]] = []  # with their results that may change
         self._things = self._data = 0
         self._weighed: set[int] = set()  # containers of data for which there is room
         self._names: list[tuple[Mapping[str, Any], tuple[str, ...], str]] = []  # the attributes of an object or a class
@@ -128,10 +129,14 @@ class Reach:
         for namespace, name in self._built_in:  # the last to be looked at
             self._named(namespace, name, name)
 
+    def has_new_results(self) -> bool:
+        """Whether a cache has got results that may change."""
+        return any([*map(id, open_results(cached))] != [*map(id, before)] for cached, before in self._caches)
+
     def has_other_names(self) -> bool:
-        """Whether a module or an object has other variables than it had, of which places may be needed."""
+        """Whether a module, an object or a cache has other things than it had, of which places may be needed."""
         objects = any(tuple(now) != before for now, before, _ in self._names)
-        return objects or any(len(now) != before for now, before in self._namespaces)
+        return objects or any(len(now) != before for now, before in self._namespaces) or self.has_new_results()
 
     def added(self) -> str:
         """An attribute that something was given since, as users write it; "" if none was."""
@@ -140,16 +145,7 @@ class Reach:
 
     def line_of(self, path: str) -> str:
         """The line at which code that is reached changes a place, as far as it can be told: an assignment, or a use."""
-        words = [word for word in _IDENTIFIER.findall(path) if not word.isdigit()]
-        lines = {False: "", True: ""}
-        for code in self._codes:
-            line = code.co_firstlineno
-            for now in dis.get_instructions(code):
-                line = now.starts_line if type(now.starts_line) is int else getattr(now, "line_number", None) or line
-                if now.argval in words[-1:]:
-                    stores = now.opname in _STORES
-                    lines[stores] = lines[stores] or f"{code.co_filename}:{line}, in {code.co_name},"
-        return lines[True] or lines[False]
+        return line_that_changes(self._codes, path)
 
     def _place(self, kind: str, thing: Any, name: Any, path: str) -> None:
         self.places.append((kind, thing, name))
@@ -351,11 +347,13 @@ class Reach:
         self.graph_break = self.graph_break or f"the function {what}"
 
     def _results(self, cached: Any, path: str) -> None:
-        """The results that an ``lru_cache`` has, which it may forget."""
-        for results in gc.get_referents(cached):
-            if type(results) is dict and results is not vars(cached):
-                for arguments in list(islice(results, _MOST_RESULTS)):
-                    self._named(results, arguments, f"{path}.cache_info()")
+        """The results that an ``lru_cache`` has, which it may forget, and others that it may get."""
+        self._caches.append((cached, found := open_results(cached)))
+        results = results_of(cached)
+        for arguments in list(islice(results, _MOST_RESULTS)):
+            self._named(results, arguments, f"{path}.cache_info()")
+        for result in found:
+            self._ahead(result, f"{path}.cache_info()")
 
     def _numbers(self, thing: Any, path: str, inner: bool = False) -> None:
         """The numbers and arrays that an instance of a library's class has: of a spline, or of a sparse matrix."""
@@ -368,8 +366,8 @@ class Reach:
             return
         for attributes in attributes_of(thing):
             for name, item in list(attributes.items()):
-                if is_number_or_array(item):
-                    self._named(attributes, name, f"{path}.{name}")
+                if is_number_or_array(item) or holds_numbers(item) or has_buffer(item):
+                    self._named(attributes, name, f"{path}.{name}", inside=not holds_numbers(item) or bool(item))
                 elif not inner and are_of_one_package(kind, type(item)):  # to which it may leave everything
                     self._named(attributes, name, f"{path}.{name}")
                     self._numbers(item, f"{path}.{name}", inner=True)
@@ -424,6 +422,8 @@ class Reach:
                     self._ahead(sys.modules[name], name)
         if sys.version_info < (3, 14):  # a function makes this dictionary when it is first asked for: no change of it
             _ = function.__annotations__
+        for outside, name in reached_by_name(codes):
+            self._ahead(outside, name)
         self._place("function", function, None, path)
         self._ahead(function.__defaults__, f"the defaults of {function.__name__}")
         self._ahead(function.__kwdefaults__, f"the defaults of {function.__name__}")
@@ -481,19 +481,20 @@ class Reach:
             if not name.startswith("__"):
                 self._ahead(item, f"{path}.{name}")
 
-    def _named(self, namespace: dict[str, Any], name: str, path: str) -> None:
-        """A variable, or an attribute that may be there or not."""
+    def _named(self, namespace: dict[str, Any], name: str, path: str, inside: bool = True) -> None:
+        """A variable, or an attribute that may be there or not; whether what it holds is looked at, too."""
         if (id(namespace), name) not in self._placed:
             self._placed.add((id(namespace), name))
             self._place("named", namespace, name, path)
-            self._ahead(namespace.get(name), path)
+            if inside:
+                self._ahead(namespace.get(name), path)
 
     # --- objects and classes ----------------------------------------------------------------------------
 
     def _instance(self, thing: Any, path: str) -> None:
         kind = type(thing)
-        if (known := self._kinds.get(kind)) is None:
-            known = self._kinds[kind] = Kind(kind)
+        if (known := self.kinds.get(kind)) is None:
+            known = self.kinds[kind] = Kind(kind)
         if kind is not types.FunctionType:  # whose place has all that it refers to
             self._place("namespace", thing, None, path)
         for attributes in attributes_of(thing):
@@ -558,7 +559,7 @@ class Reach:
         """An attribute that a class has of a library's may get another value in a user's class, and in an instance."""
         for namespace in users_namespaces(kind):
             self._named(namespace, name, f"{kind.__name__}.{name}")
-        for attributes, path in self._kinds[kind].instances if kind in self._kinds else ():
+        for attributes, path in self.kinds[kind].instances if kind in self.kinds else ():
             self._named(attributes, name, f"{path}.{name}")
 
     def _makers(self, kind: type, path: str) -> None:
@@ -590,9 +591,6 @@ class Reach:
 
 
 #: What assigns a variable or an attribute, and what reads one.
-_STORES = frozenset({"STORE_ATTR", "STORE_GLOBAL", "STORE_DEREF", "STORE_NAME"})
-
-
 def _if_it_lets(act: Callable[..., None], *arguments: Any) -> None:
     """Look at an object; one that does not let itself be looked into is left alone."""
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ... import engine
+from ..backoff import Storm
 from ..examples import Example, Examples
 from ..tracing.bool_tracer import Purpose
 from ..tracing.outcomes import flipping
@@ -19,8 +20,10 @@ _IN_VAIN, _LARGER = 6, 8
 class Learning:
     """Tells the conversions of one function what its calls decide."""
 
-    def __init__(self, cache: engine.SpecializationCache, examples: Examples, conversions: Conversions) -> None:
-        self._cache, self._examples, self._conversions = cache, examples, conversions
+    def __init__(
+        self, cache: engine.SpecializationCache, examples: Examples, conversions: Conversions, storm: Storm
+    ) -> None:
+        self._cache, self._examples, self._conversions, self._storm = cache, examples, conversions, storm
 
     def learns_from(self, traced: Traced, differentiate_first: bool) -> bool:
         """Whether there is more to convert, since a comparison has decided otherwise once more."""
@@ -56,7 +59,7 @@ class Learning:
         for one, example in others:
             is_shorter = example.lengthened < new.lengthened and example.decided.ends_loops and example.is_like(new)
             if is_shorter or (is_whole and self._conversions.concerns(example.decided)):
-                self._examples.drop(one)
+                self._drop(one)
 
     def _drop_conversion_in_vain(self, new: Example) -> None:
         """Trace the code as it is from now on, if converted code has given larger programs, and no fewer."""
@@ -69,4 +72,10 @@ class Learning:
         if plain and min(nodes.get(one, 0) for one in converted) > _LARGER * max(plain):
             self._conversions.give_up()
             for one in converted:
-                self._examples.drop(one)
+                self._drop(one)
+
+    def _drop(self, number: int) -> None:
+        """Drop a program; it was not in vain if it has answered calls."""
+        hits = next((count for one, _, count in self._cache.inventory() if one == number), 0)
+        self._examples.drop(number)
+        self._storm.dropped(number, hits)

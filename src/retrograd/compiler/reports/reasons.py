@@ -38,7 +38,7 @@ class Reason(enum.Enum):
     AWAITS_ANOTHER = "run eagerly: most calls before had arguments of a structure of their own, as this one may have"
     POSTPONED = "run eagerly: a program of both branches would take longer to make than the calls so far"
     GRAPH_BREAK = "run eagerly, graph break: {}"
-    SEVERAL_RESULTS = "run eagerly: the function returns something else than one Value or number"
+    SEVERAL_RESULTS = "run eagerly: the function returns something else than Values and numbers{}"
     CONSTANT_RESULT = "run eagerly: the result does not depend on any Value"
     UNSUPPORTED = "run eagerly, not compilable: {}"
     DISAGREES = "run eagerly: the program did not give the numbers of a plain run"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import types
 from collections.abc import Sequence
@@ -85,6 +86,7 @@ class Selection:
         of_one_kind = kinds[0] is kinds[1]
         raise refuse(
             f"gives another {kinds[0].__name__}, and only numbers and what holds them can be selected"
+            + (" (a dataclass with frozen=True holds them)" if dataclasses.is_dataclass(kinds[0]) else "")
             if of_one_kind
             else f"gives a {kinds[1].__name__} for a {kinds[0].__name__}"
         )
