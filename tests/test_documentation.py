@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import importlib
+import io
 import pkgutil
 import re
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +39,9 @@ COMMANDS = [
     if runs_here(command)
 ]
 
+
+#: What a block of code prints, where a page shows it.
+SHOWN = re.compile(r"```\n\n((?:    .*\n)+)")
 
 #: What the code of a page imports besides what comes with retrograd.
 WANTS = {
@@ -70,7 +76,11 @@ def test_python_in_pages(
     for number, code in enumerate(blocks(page, "python")):
         title = f"{page.name}[{number}]"
         if ">>>" not in code:
-            exec(compile(code, title, "exec"), names)
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(compile(code, title, "exec"), names)
+            if page.parent.name != "internals":  # which shows parts of it
+                shown = SHOWN.match(page.read_text().partition(f"```python\n{code}")[2])
+                assert shown is None or textwrap.dedent(shown[1]) == printed.getvalue()
             continue
         test = doctest.DocTestParser().get_doctest(code, names, title, str(page), 0)
         assert doctest.DocTestRunner(optionflags=OPTIONS).run(test, clear_globs=False).failed == 0

@@ -378,7 +378,7 @@ def number_too_large(thing: object, where: str) -> NumberTooLargeError:
 
 def no_float(function: str) -> TypeError:
     """``function`` (``float()``, ``int()``, ``an index`` …) would turn a Value into a plain number."""
-    use = "using a Value as an index" if function == "an index" else f"{function} on a Value"
+    use = "using a Value as an index or a count" if function == "an index" else f"{function} on a Value"
     return TypeError(
         f"{use} would silently cut the gradient: use v.data for the plain number, "
         "and retrograd.math (exp, log, floor, …) instead of Python's math for a Value."

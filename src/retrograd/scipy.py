@@ -183,7 +183,10 @@ def _float(y: Any) -> float:
 
 
 def _matrix(found: Any, sparse: bool) -> Any:
-    return found if sparse else np.array(found, dtype=np.float64)
+    if sparse:
+        return found
+    # Of a function that returns an array, the rows are lists in one.
+    return np.array(found.tolist() if isinstance(found, np.ndarray) else found, dtype=np.float64)
 
 
 @overload
