@@ -157,6 +157,7 @@ def _methods(kind: type) -> tuple[tuple[str, frozenset[str]], ...]:
     return tuple(_found_methods(kind))
 
 
+@functools.lru_cache(maxsize=1024)  # all named tuples have the same
 def _attributes_in(code: types.CodeType) -> frozenset[str]:
     found = set[str]()
     for one in codes_of(code):

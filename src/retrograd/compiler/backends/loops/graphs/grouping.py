@@ -22,7 +22,7 @@ __all__ = ["with_terms_grouped"]
 _ADD, _SUB, _SUM = (ROWS.index(name) for name in ("add", "sub", "sum"))
 
 #: A sum has so many terms at least, and each group so many on average; larger graphs are left as they are.
-_LEAST_TERMS, _LEAST_IN_GROUP, _MOST_NODES = 8, 2.0, 200_000
+_LEAST_TERMS, _LEAST_IN_GROUP, _MOST_NODES = 8, 2.0, 100_000
 
 #: So many sums are looked at, the longest ones.
 _MOST_CHAINS = 8
