@@ -133,3 +133,23 @@ def test_what_was_wrong_with_one_graph_is_not_said_of_the_next(show: Open) -> No
         assert verdict(section).startswith("Not yet. a was visited before f") == (order == "af")
     assert "Graph 1 of 6 is right." in section.inner_text()
     assert verdict(section) == ""
+
+
+@pytest.mark.parametrize(
+    ("before", "order", "says"),
+    [
+        (
+            (),
+            "af",
+            "the share of f, 3 x 1 + 3 x 1 = 6, came too late. a.grad was 0 when it was read; the right number is 6.",
+        ),
+        (("fa", "dcba", "cba"), "dbca", "the share of c, 6 x 1 + 6 x 1 = 12, came too late. a.grad was 2 when"),
+    ],
+)
+def test_a_wrong_order_is_told_all_that_came_too_late(
+    show: Open, before: tuple[str, ...], order: str, says: str
+) -> None:
+    section = show("in-which-order").locator("[data-question=game]")
+    for names in (*before, order):
+        place_all(section, [*names])
+    assert says in verdict(section).replace("\N{MULTIPLICATION SIGN}", "x")

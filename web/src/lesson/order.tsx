@@ -11,18 +11,34 @@ import { type AnswerProps, storeOf } from "./parts";
 
 /** What an order does to the inputs' gradients, in words; null when nothing is lost. */
 export function lost(run: Run, order: readonly number[], words: Words): string | null {
-  const { graph } = run;
+  const { names } = run.graph;
   const [first] = lostPaths(run, order);
   if (first === undefined) return null;
-  const { late } = first;
-  const names = graph.names;
-  const [early, user] = [names[graph.from[late]], names[graph.to[late]]];
-  const [local, upstream] = [run.local[late], run.final(graph.to[late])];
   const wrong = inManner(run, { order, closed: true });
+  const early = run.graph.from[first.late];
+  const late = [...tooLate(wrong, early)].map(([user, items]) =>
+    words.say("order_late", { early: names[early], user: names[user], amount: sumOf(wrong, items) }),
+  );
   const off = readers(run).filter((leaf) => Math.abs(wrong.final(leaf) - run.final(leaf)) > 1e-12);
-  const says = words.say("order_late", { early, user, local: short(local), upstream: short(upstream), amount: short(local * upstream) });
   const gets = off.map((leaf) => words.say("order_off", { leaf: names[leaf], got: short(wrong.final(leaf)), right: short(run.final(leaf)) }));
-  return [says, ...gets].join(" ");
+  return [...late, ...gets].join(" ");
+}
+
+/** The contributions that came when a node had been visited, by the node that uses it; one may use it more than once. */
+function tooLate(wrong: Run, early: number): Map<number, number[]> {
+  const late = new Map<number, number[]>();
+  for (const item of wrong.ledger(early).filter((own) => wrong.wasLost(own))) {
+    const user = wrong.graph.to[wrong.additions.edge[item]];
+    late.set(user, [...(late.get(user) ?? []), item]);
+  }
+  return late;
+}
+
+/** `3 × 1 + 3 × 1 = 6` */
+function sumOf(wrong: Run, items: readonly number[]): string {
+  const { edge, contribution } = wrong.additions;
+  const products = items.map((item) => `${short(wrong.local[edge[item]])} × ${short(wrong.final(wrong.graph.to[edge[item]]))}`);
+  return `${products.join(" + ")} = ${short(items.reduce((sum, item) => sum + contribution[item], 0))}`;
 }
 
 interface OrderState {
