@@ -16,6 +16,35 @@ def test_an_assignment_opens_a_chapter_with_a_program_and_a_step(show: Open) -> 
     assert "data 35.0" in box(shown, "walk", "s")
 
 
+def test_an_assignment_shows_a_program_of_its_own_after_its_forward_pass(show: Open) -> None:
+    shown = show("chapter=3&program=u = 2; v = 5; s = u * v&step=forward")
+    assert count(shown, "walk") == 2
+    assert box(shown, "walk", "s").endswith("data 10.0")
+    caption = shown.locator("[data-figure=walk] figcaption").inner_text()
+    assert caption == "A program from the link: s = u * v. The text speaks of another one."
+    shown.get_by_role("button", name="Begin at f").click()
+    assert count(shown, "walk") == 2
+    assert shown.locator(".ignored, .problem").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("link", "place", "says"),
+    [
+        ("chapter=3&program=u = 2; s = u * * 3", "[data-figure=walk] .problem", "s"),
+        ("chapter=3&set=q:7", "[data-figure=walk] .problem", "The link sets q, and this figure has no such input."),
+        ("chapter=3&step=end", ".ignored", "step=end"),
+        ("chapter=30", ".ignored", "chapter=30"),
+        ("chapter=3&figure=frech&digits=99&theme=pink", ".ignored", "digits=99, figure=frech, theme=pink"),
+    ],
+)
+def test_a_link_that_cannot_be_followed_is_told(show: Open, link: str, place: str, says: str) -> None:
+    assert says in show(link).locator(place).inner_text()
+
+
+def test_a_program_without_a_chapter_is_for_the_one_that_opens(show: Open) -> None:
+    assert "data 10.0" in box(show("program=u = 2; v = 5; s = u * v&step=last"), "product", "s")
+
+
 def test_an_assignment_may_name_its_figure_and_be_embedded(show: Open) -> None:
     shown = show("chapter=walk-it-backward&figure=fresh&set=x:10&embed=1")
     assert "data 10.0" in box(shown, "fresh", "x")

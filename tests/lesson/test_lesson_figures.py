@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 
 import pytest
 from support.lesson_page import LOW, NAMES, NARROW, WIDE, Open, box, count, read_to, settle
 
+from retrograd import Value
 from retrograd.lesson.course.build import Built
+from retrograd.lesson.course.sums import evaluate
 
 pytestmark = [pytest.mark.native, pytest.mark.long]  # the last chapters show compiled programs
 
@@ -22,13 +25,65 @@ def test_every_bound_sentence_puts_its_figure_where_it_is(show: Open, chapters: 
         target = sentence.evaluate("e => JSON.parse(e.dataset.go)")
         sentence.click()
         figure = shown.locator(f"[data-figure={target['figure']}]")
-        count = figure.locator(".count b").inner_text()
-        assert int(count) == target["step"] + 1
+        count, last = re.findall(r"\d+", figure.locator(".count").inner_text())
+        assert count == (last if target["step"] == "end" else str(target["step"] + 1))
         assert sentence.get_attribute("aria-current") == "step"
         assert figure.locator(".wrong-pass").count() == (1 if "wrong" in target else 0)
         if "node" in target and figure.locator(f"[data-node='{target['node']}']").count():
             assert figure.locator(f"[data-node='{target['node']}'][aria-pressed=true]").count() == 1
     assert len(sentences) >= (1 if name not in ("write-your-own", "what-a-compiler-sees") else 0)
+
+
+#: What the text says of an input in a wrong pass, and after which sentence the figure shows it.
+CLAIMS = [
+    ("the-plus-equals-trap", "With = it is wrong", "square", "a", "square.assign.a"),
+    ("the-plus-equals-trap", "With =", "diamond", "a", "diamond.assign.a"),
+    ("in-which-order", "Now the wrong order d, b, c", "inner", "a", 'inner.visited("d b c a").a'),
+    ("in-which-order", "the search comes to b three times", "again", "a", 'again.visited("d c b b b").a'),
+]
+
+
+@pytest.mark.parametrize(("name", "sentence", "figure", "leaf", "claim"), CLAIMS)
+def test_a_wrong_pass_ends_with_the_number_that_its_sentence_claims(
+    show: Open, chapters: dict[str, Built], name: str, sentence: str, figure: str, leaf: str, claim: str
+) -> None:
+    source = files("retrograd.lesson").joinpath("chapters", chapters[name].chapter.place.file).read_text("utf-8")
+    assert claim in source
+    number = float(evaluate(claim, chapters[name].figures))
+    shown = show(name)
+    shown.get_by_role("button", name=sentence, exact=True).click()
+    assert f"gradient {number}" in box(shown, figure, leaf)
+
+
+def test_without_a_visited_set_the_search_of_the_chapter_visits_b_three_times(chapters: dict[str, Built]) -> None:
+    again = chapters["in-which-order"].figures["again"]
+    order: list[Value] = []
+
+    def visit(v: Value) -> None:
+        for child in v._children:
+            visit(child)
+        order.append(v)
+
+    visit(again.root)
+    names = [own.label for own in reversed(order) if own.label]  # the constant 2 has none
+    assert names == ["d", "c", "b", "a", "b", "a", "b", "a"]
+    assert again.wrong([name for name in names if name != "a"])["a"] == 78.0
+
+
+def test_a_sentence_restores_the_inputs_that_the_reader_has_changed(show: Open) -> None:
+    shown = show("a-neuron-a-network")
+    figure = shown.locator("[data-figure=step]")
+    for _ in range(3):
+        figure.get_by_role("button", name="One step downhill").click()
+    assert "Steps: 3." in figure.inner_text()
+    read_to(shown, "p = 2")  # what is merely read leaves them alone
+    assert "Steps: 3." in figure.inner_text()
+    shown.get_by_role("button", name="The backward pass", exact=True).click()
+    assert "data 0.5, gradient 4.0" in box(shown, "step", "w")
+    assert "Steps: 0. loss is 1;" in figure.inner_text()
+    read_to(shown, "Backward through tanh")
+    read_to(shown, "p = 2")
+    assert count(shown, "step") == 5
 
 
 def test_a_sentence_sets_numbers_and_wrong_passes(show: Open) -> None:

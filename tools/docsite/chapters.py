@@ -60,9 +60,9 @@ def frame_name(chapter: Built, figure: str) -> str:
     return f"live/{chapter.name}-{figure}.html"
 
 
-def options(figure: Figure, step: int, node: int | None = None, edge: int | None = None) -> dict[str, str]:
+def options(figure: Figure, step: int | str, node: int | None = None, edge: int | None = None) -> dict[str, str]:
     """A place in a figure as options of a link."""
-    found = {"step": str(step + 1)}
+    found = {"step": "last" if step == "end" else str(int(step) + 1)}
     if node is not None:
         found["node"] = figure.trace.nodes[node].name
     if edge is not None:

@@ -1,7 +1,7 @@
 /** Wrong backward passes, really computed, with what each gets wrong. */
 
 import { backward, type Manner } from "../model/evaluate";
-import { LEAF } from "../model/graph";
+import { LEAF, OPERATION } from "../model/graph";
 import type { Run } from "../model/run";
 
 export interface Bug {
@@ -33,14 +33,14 @@ export const BUGS: readonly Bug[] = [
     name: "no topological order",
     code: "def visit(v):\n    if v in visited: return\n    visited.add(v)\n    v._backward()  # before its other uses have sent their share\n    for child in v._children: visit(child)",
     why: "A node is visited as soon as it is reached, before all its uses have sent their share; what comes later is never passed on.",
-    manner: (run) => ({ order: asReached(run, true) }),
+    manner: (run) => ({ order: asReached(run) }),
   },
   {
     id: "twice",
     name: "visiting a node twice",
-    code: "def visit(v):\n    v._backward()\n    for child in v._children: visit(child)  # no visited set",
-    why: "A node that is reached on two paths passes its gradient on twice, the second time with the first share still in it.",
-    manner: (run) => ({ order: asReached(run, false) }),
+    code: "def visit(v):  # no visited set\n    for child in v._children: visit(child)\n    order.append(v)",
+    why: "A node that is reached on two paths stands in the order twice, and passes its gradient on each time.",
+    manner: (run) => ({ order: withoutMemory(run) }),
   },
   {
     id: "stale",
@@ -58,18 +58,31 @@ function leftOver(run: Run, keeps: (node: number) => boolean): Float64Array {
 /** The most visits of a pass without a visited set: its number can grow without bound. */
 const MOST = 100_000;
 
-/** The operations in the order of a walk from the root; each once, or as often as the walk reaches it. */
-function asReached(run: Run, once: boolean): number[] {
-  const { graph } = run;
+/** The operations in the order in which a search from the root comes to them, each once. */
+function asReached({ graph }: Run): number[] {
+  const order = new Set<number>();
+  const waiting = [graph.root];
+  while (waiting.length) {
+    const node = waiting.pop() ?? 0;
+    if (order.has(node) || graph.kinds[node] !== OPERATION) continue;
+    order.add(node);
+    waiting.push(...[...graph.operandsOf(node)].reverse());
+  }
+  return [...order];
+}
+
+/**
+ * The list that a depth-first search without a visited set makes, read from the back: each operation as often as the search
+ * comes to it. From the back the last operand comes first, so that the list need not be whole to be begun.
+ */
+function withoutMemory({ graph }: Run): number[] {
   const order: number[] = [];
-  const seen = new Set<number>();
   const waiting = [graph.root];
   while (waiting.length && order.length < MOST) {
     const node = waiting.pop() ?? 0;
-    if (graph.kinds[node] !== graph.kinds[graph.root] || (once && seen.has(node))) continue;
-    seen.add(node);
+    if (graph.kinds[node] !== OPERATION) continue;
     order.push(node);
-    waiting.push(...graph.operandsOf(node).filter((operand) => graph.isVariable(operand)).reverse());
+    waiting.push(...graph.operandsOf(node));
   }
   return order;
 }

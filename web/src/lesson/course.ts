@@ -5,10 +5,11 @@ import type { Payload } from "../trace/decode";
 /** Where a bound sentence puts its figure. */
 export interface Target {
   readonly figure: string;
-  readonly step: number;
+  /** From 0; the last one of a pass that is wrong on purpose is known when that pass has been made. */
+  readonly step: number | "end";
   readonly node?: number;
   readonly edge?: number;
-  /** A pass that is wrong on purpose (see model/lab.ts). */
+  /** A pass that is wrong on purpose (see lab/bugs.ts). */
   readonly wrong?: string;
   /** Other numbers for inputs: pairs of a node and its number. */
   readonly values?: readonly (readonly [number, number])[];

@@ -37,6 +37,8 @@ export class Descent extends Component<PanelProps, { readonly losses: readonly n
   private readonly start = this.props.store.state.run;
   private readonly parameters = parametersOf(this.start.graph, this.props.figure.options.parameters ?? "");
   private frame = 0;
+  /** The run that the steps here have led to: another one, and they are counted anew. */
+  private made = this.start;
 
   constructor(props: PanelProps) {
     super(props);
@@ -45,6 +47,14 @@ export class Descent extends Component<PanelProps, { readonly losses: readonly n
 
   override componentWillUnmount(): void {
     cancelAnimationFrame(this.frame);
+  }
+
+  override componentDidUpdate(): void {
+    const { run } = this.props.state;
+    if (run === this.made) return;
+    this.made = run;
+    cancelAnimationFrame(this.frame);
+    this.setState({ losses: [run.data[run.graph.root]], running: false });
   }
 
   private get rate(): number {
@@ -61,9 +71,16 @@ export class Descent extends Component<PanelProps, { readonly losses: readonly n
       run = evaluate(run.graph, inputs);
       losses.push(run.data[run.graph.root]);
     }
-    this.props.store.editAll(new Map(this.parameters.map((leaf) => [leaf, run.data[leaf]])));
+    this.set(run);
     this.props.store.goTo(this.props.store.state.shown.stepCount - 1);
     this.setState({ losses });
+  }
+
+  /** Give the parameters the numbers that they have in a run. */
+  private set(run: Run): void {
+    const { store } = this.props;
+    store.editAll(new Map(this.parameters.map((leaf) => [leaf, run.data[leaf]])));
+    this.made = store.state.run;
   }
 
   private readonly runOn = (): void => {
@@ -85,7 +102,7 @@ export class Descent extends Component<PanelProps, { readonly losses: readonly n
 
   private readonly again = (): void => {
     cancelAnimationFrame(this.frame);
-    this.props.store.editAll(new Map(this.parameters.map((leaf) => [leaf, this.start.data[leaf]])));
+    this.set(this.start);
     this.setState({ losses: [this.start.data[this.start.graph.root]], running: false });
   };
 

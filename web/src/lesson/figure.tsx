@@ -4,6 +4,7 @@ import { Component, type ComponentType, createRef, type JSX } from "preact";
 import { buildScene } from "../layout/scene";
 import { FoldTree } from "../model/fold";
 import { splitInputs } from "../model/program";
+import type { Run } from "../model/run";
 import { Influence } from "../panels/influence";
 import { Ledger } from "../panels/ledger";
 import { Inputs } from "../panels/inputs";
@@ -16,7 +17,7 @@ import { GraphView } from "../views/graphview";
 import { Transport } from "../frame/transport";
 import type { FigureJson, Target, Words } from "./course";
 import { Descent } from "./descent";
-import type { Link } from "./link";
+import { type Link, stepOf } from "./link";
 import { Listing } from "./listing";
 import { Nudge } from "./nudge";
 import { calm, type PanelProps, storeOf } from "./parts";
@@ -57,6 +58,10 @@ const MARGIN = 56;
 
 export class Figure extends Component<Props, { readonly state: State; readonly room: number; readonly most: number; readonly from: HTMLElement | null }> {
   private readonly store: Store;
+  /** The numbers with which the figure began. */
+  private readonly original: Float64Array;
+  /** The run that the text, or a link, has set last. */
+  private set: Run;
   private readonly frame = createRef<HTMLElement>();
   private readonly held = createRef<HTMLDivElement>();
   private readonly graph = createRef<GraphView>();
@@ -77,7 +82,9 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
     if (props.figure.options.panel?.split(" ").includes("why")) this.store.setTab("why");
     if (props.digits !== null) this.store.set({ digits: props.digits });
     if (props.covered) this.store.set({ answers: "locked" });
-    if (props.link !== null) follow(this.store, props.link);
+    if (props.link !== null) follow(this.store, props.link, props.words);
+    this.set = this.store.state.run;
+    this.original = this.set.data;
     this.state = { state: this.store.state, room: 560, most: this.mostOf(false), from: null };
   }
 
@@ -151,10 +158,17 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
     }
   }
 
-  /** The reader is at work on it, it runs, or it shows what a link asked for: what is merely read moves it not. */
+  /** The reader is at work on it or has changed its inputs, it runs, or it shows what a link asked for: what is merely read moves it not. */
   get isTaken(): boolean {
     const frame = this.frame.current;
-    return this.props.link !== null || this.handled || this.store.state.playing || frame?.querySelector(":focus-visible, [data-running]") != null;
+    const { data } = this.store.state.run;
+    const edited = this.store.state.run.graph.leaves.some((leaf) => data[leaf] !== this.set.data[leaf]);
+    return edited || this.props.link !== null || this.handled || this.store.state.playing || frame?.querySelector(":focus-visible, [data-running]") != null;
+  }
+
+  /** A link has put another program in the place of the chapter's: the sentences are not about it. */
+  private get isOther(): boolean {
+    return this.store.state.program !== null;
   }
 
   /** From a press or a key in the figure until the pointer leaves it. */
@@ -169,17 +183,26 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
   /** Put the figure where a sentence is. */
   go(target: Target): void {
     const { store } = this;
+    if (this.isOther) return;
     store.makeRight();
-    for (const [leaf, value] of target.values ?? []) {
-      if (store.state.run.data[leaf] !== value) store.edit(leaf, value);
-    }
+    this.setInputs(new Map(target.values ?? []));
     // The ledger has a switch for this one, which then says the same.
     if (target.wrong === "assign") store.setAssign(true);
     else if (target.wrong !== undefined) store.setBug(target.wrong);
     store.select(null);
-    store.goTo(target.step, !calm() && target.step !== store.state.step);
+    const step = target.step === "end" ? store.state.shown.stepCount - 1 : target.step;
+    store.goTo(step, !calm() && step !== store.state.step);
     if (target.node !== undefined) store.show(target.node);
     if (target.edge !== undefined) store.select({ kind: "edge", id: target.edge });
+  }
+
+  /** The inputs of the program, but for those that a sentence sets: its numbers are about these. */
+  private setInputs(others: ReadonlyMap<number, number>): void {
+    const { graph, data } = this.store.state.run;
+    const wanted = graph.leaves.map((leaf): [number, number] => [leaf, others.get(leaf) ?? this.original[leaf]]);
+    const changed = wanted.filter(([leaf, value]) => data[leaf] !== value);
+    if (changed.length) this.store.editAll(new Map(changed));
+    this.set = this.store.state.run;
   }
 
   /** Bring the figure into view, with the way back to where the reader was. */
@@ -226,7 +249,11 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
     const panels = (figure.options.panel ?? "").split(" ").filter((name) => name in PANELS);
     return (
       <figure ref={this.frame} class="explorer figure" data-theme={theme} data-figure={figure.name} onKeyDown={this.pressed} onPointerDown={this.take} onPointerLeave={this.leave}>
-        {figure.caption && <figcaption dangerouslySetInnerHTML={{ __html: figure.caption }} />}
+        {this.isOther ? (
+          <figcaption>{words.say("link_program", { program: state.program?.text ?? "" })}</figcaption>
+        ) : (
+          figure.caption && <figcaption dangerouslySetInnerHTML={{ __html: figure.caption }} />
+        )}
         {state.shown !== state.run && (
           <p class="warning wrong-pass" role="status">
             <span>{words.say("wrong_pass")}</span>
@@ -243,7 +270,7 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
         </div>
         {state.problem && (
           <p class="problem" role="alert">
-            {state.problem}
+            {state.problem.text}
           </p>
         )}
         {panels.map((name) => {
@@ -265,13 +292,17 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
 }
 
 /** What an assignment link asks of a figure. */
-function follow(store: Store, link: Link): void {
+function follow(store: Store, link: Link, words: Words): void {
   if (link.program) store.open(splitInputs(link.program));
+  const { problem } = store.state;
+  const unknown = link.set.filter(([name]) => store.state.run.graph.find(name) === undefined).map(([name]) => name);
   for (const [name, value] of link.set) {
     const leaf = store.state.run.graph.find(name);
     if (leaf !== undefined) store.edit(leaf, value);
   }
-  if (link.step !== null) store.goTo(link.step);
+  if (link.step !== "") store.goTo(stepOf(link.step, store.state.shown));
+  if (problem !== null) store.set({ problem });
+  else if (unknown.length) store.set({ problem: { text: words.say("link_no_input", { names: unknown.join(", ") }) } });
 }
 
 /** The graph of an order question, which is only looked at. */

@@ -22,6 +22,8 @@ const THEMES: Readonly<Record<string, string>> = { auto: "light", light: "dark",
 export class Lesson extends Component<Props, { readonly at: number; readonly theme: string }> {
   private readonly words = new Words(this.props.course.words);
   private readonly top = createRef<HTMLHeadingElement>();
+  /** The chapter whose figure the link is about: the one that it opens, or the one where the learner was. */
+  private readonly linked: number;
   private unsubscribe: () => void = () => undefined;
 
   constructor(props: Props) {
@@ -29,6 +31,7 @@ export class Lesson extends Component<Props, { readonly at: number; readonly the
     const { course, progress, link } = props;
     const last = course.chapters.findIndex(({ name }) => name === progress.last);
     this.state = { at: link.chapter ?? (course.start !== null ? course.start - 1 : Math.max(0, last)), theme: link.theme || progress.theme };
+    this.linked = this.state.at;
   }
 
   override componentDidMount(): void {
@@ -86,6 +89,11 @@ export class Lesson extends Component<Props, { readonly at: number; readonly the
         )}
         {!link.embedded && <Chapters course={course} progress={progress} words={words} at={at} />}
         <main>
+          {link.ignored.length > 0 && (
+            <p class="warning ignored" role="alert">
+              {words.say("link_ignored", { parts: link.ignored.join(", ") })}
+            </p>
+          )}
           <article aria-labelledby="chapter-title">
             <header class="chapter-head">
               <p class="kicker">
@@ -94,7 +102,7 @@ export class Lesson extends Component<Props, { readonly at: number; readonly the
               <h1 id="chapter-title" tabIndex={-1} ref={this.top} dangerouslySetInnerHTML={{ __html: chapter.head.title }} />
               <p class="idea" dangerouslySetInnerHTML={{ __html: chapter.head.idea }} />
             </header>
-            <Body key={chapter.name} chapter={chapter} words={words} progress={progress} theme={theme} digits={link.digits} link={at === link.chapter && asksOfFigure(link) ? link : null} />
+            <Body key={chapter.name} chapter={chapter} words={words} progress={progress} theme={theme} digits={link.digits} link={at === this.linked && asksOfFigure(link) ? link : null} />
             <End chapter={chapter} next={next} progress={progress} words={words} />
           </article>
         </main>

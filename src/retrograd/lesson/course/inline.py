@@ -72,6 +72,10 @@ class Text:
                 raise DataError(f"{option} is not known: write node=…, edge=…-…, wrong=… or INPUT=NUMBER.")
         if values:
             found["values"] = sorted(values.items())
+        if "wrong" in found:
+            if first != "end":
+                raise DataError(f"a wrong pass has steps of its own: write {name}@end, and not {name}@{first}.")
+            found["step"] = "end"  # how many steps it has is known once it has been made
         return found
 
 
