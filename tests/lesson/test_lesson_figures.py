@@ -327,3 +327,19 @@ def test_a_line_of_the_program_shows_its_scalars(show: Open, chapters: dict[str,
         assert f"computes {counts[-1]} scalars" in shown.locator(".listing-view .reading").inner_text()
     assert max(counts) == facts["most"]
     assert sum(counts) == facts["scalars"]
+
+
+def test_the_figure_of_the_gpt_shows_the_contributions_and_the_path_of_its_text(
+    show: Open, chapters: dict[str, Built]
+) -> None:
+    facts = chapters["a-gpt-from-scalars"].figures["gpt"].facts
+    shown = show("a-gpt-from-scalars")
+    figure = shown.locator("[data-figure=gpt]")
+    rows = figure.locator(".account tr:has(.from)").all_inner_texts()
+    assert [float(row.split("\t")[2].replace(MINUS, "-")) for row in rows] == pytest.approx(facts["amounts"], rel=1e-3)
+    text = " ".join(shown.inner_text(".body").split())
+    paths = f"{facts['paths'] / 1e6:.0f} million paths"
+    for said in (paths, f"{facts['factors']} factors"):
+        assert said in text
+        assert said in figure.locator(".why").inner_text()
+    assert figure.locator(".why .path > li").count() == facts["factors"] + 1

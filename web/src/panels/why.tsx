@@ -133,8 +133,12 @@ function named(run: Run, path: Path, node: number): string {
   return `${names[to[path.edges[0]]]} → … → ${names[to[path.edges[path.edges.length - 1]]]} → ${names[node]}`;
 }
 
+/** `86,016`, `110 million`, and in powers of ten what has no name that all know. */
 function counted(count: number): string {
-  return count < 1e6 ? thousands(count) : short(count, 3);
+  if (count < 1e6) return thousands(count);
+  const three = Number(count.toPrecision(3));
+  if (three < 1e9) return `${short(three / 1e6)} million`;
+  return three < 1e12 ? `${short(three / 1e9)} billion` : short(count, 3);
 }
 
 /** Why the gradient has its size, in one or two sentences. */

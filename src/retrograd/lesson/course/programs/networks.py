@@ -10,7 +10,7 @@ from .... import nn
 from ....engine import Value
 from ....math import mean
 from ....trace.callgraph import record_calls
-from ....training.data import make_moons
+from ....training.data import load_documents, make_moons
 from ..figures import Figure
 
 __all__ = ["gpt", "moons"]
@@ -72,7 +72,7 @@ def gpt(name: str) -> Figure:
     start = {parameter: parameter.data for parameter in parameters.values()}
     embedding = f"wte.weight[{letters.index('n') + 1}][0]"
     amounts = [item.contribution for item in figure.contributions(embedding)]
-    path = _strongest(figure, embedding)
+    paths, factors = _paths(figure, embedding)
     facts: dict[str, Any] = {
         "word": WORD,
         "choices": len(letters) + 1,
@@ -83,7 +83,9 @@ def gpt(name: str) -> Figure:
         "uses": len(amounts),
         "amounts": amounts,
         "embedding_grad": sum(amounts),
-        "path": path,
+        "paths": paths,
+        "factors": factors,
+        "names": len(load_documents()),
         "steps": STEPS,
         "rate": RATE,
         "trained": _trained(model, parameters, tokens),
@@ -110,16 +112,21 @@ def _trained(model: nn.GPT, parameters: dict[str, Value], tokens: list[int]) -> 
     return float(model.loss(tokens).data)
 
 
-def _strongest(figure: Figure, name: str) -> int:
-    """How many edges the path has that carries most to a node, followed from the node up to the result."""
+def _paths(figure: Figure, name: str) -> tuple[int, int]:
+    """How many paths lead from the result down to a node, and how many factors the strongest has.
+
+    A path brings the product of its local derivatives; the strongest brings the largest.
+    """
     trace = figure.trace
-    grads = {node.id: node.grad or 0.0 for node in trace.nodes}
     uses: dict[int, list[tuple[float, int]]] = {}
     for edge in trace.edges:
         if edge.local is not None and not edge.zero:
-            uses.setdefault(edge.operand, []).append((abs(edge.local * grads[edge.result]), edge.result))
-    at, length = figure.node(name).id, 0
-    while at != trace.root:
-        at = max(uses[at])[1]
-        length += 1
-    return length
+            uses.setdefault(edge.operand, []).append((abs(edge.local), edge.result))
+    counts, largest = {trace.root: 1}, {trace.root: (1.0, 0)}
+    for node in sorted(uses, reverse=True):  # results before operands
+        above = [(local, result) for local, result in uses[node] if result in counts]
+        if above:
+            counts[node] = sum(counts[result] for _, result in above)
+            largest[node] = max((local * largest[result][0], largest[result][1] + 1) for local, result in above)
+    own = figure.node(name).id
+    return counts[own], largest[own][1]
