@@ -129,3 +129,10 @@ def test_the_notebook() -> None:
     nbclient.NotebookClient(notebook, timeout=300).execute()
     printed = [[output.get("text") for output in cell.get("outputs", [])] for cell in notebook.cells]
     assert printed == shown, "make examples writes what it prints now"
+
+
+def test_the_number_of_compared_cells_is_that_of_the_report() -> None:
+    report = re.search(r"^([\d,]+) cells on \d paths", (ROOT / "docs" / "trust.md").read_text(), re.MULTILINE)
+    assert report is not None
+    for page in ("README.md", "docs/index.md"):
+        assert re.findall(r"(\d+,\d{3}) cells", (ROOT / page).read_text()) == [report[1]], page
