@@ -165,6 +165,44 @@ def test_a_sentence_leads_its_figure(opened: Any) -> None:
         gate.locator("text.grad.near").filter(has_text=gradient).first.wait_for()
 
 
+#: What the text of a chapter tells the reader to press, by its figure.
+PRESSED = {
+    "01-two-directions": ("two-directions-nudge", ["Move a"]),
+    "05-in-which-order": ("in-which-order-find", ["Next line"]),
+    "07-a-neuron-a-network": ("a-neuron-a-network-moons", ["Keep going"]),
+    "08-a-gpt-from-scalars": ("a-gpt-from-scalars-gpt", ["Keep going", "Start over"]),
+    "09-what-a-compiler-sees": ("what-a-compiler-sees-layer", ["for i"]),
+}
+
+
+@pytest.mark.parametrize("name", PRESSED)
+def test_what_a_chapter_tells_the_reader_to_press_is_there(opened: Any, name: str) -> None:
+    page = opened(f"lesson/{name}.html")
+    place, labels = PRESSED[name]
+    page.locator(f'[data-name="{place}"]').scroll_into_view_if_needed()
+    frame = page.frame_locator(f'[data-name="{place}"] iframe')
+    for label in labels:
+        frame.locator(f"button:has-text('{label}'), input[aria-label='{label}']").first.wait_for()
+    graph = frame.locator(".canvas").bounding_box()
+    for box in frame.locator(".canvas .box").all()[:20]:
+        own = box.bounding_box()
+        assert own["x"] >= graph["x"] - 1
+        assert own["x"] + own["width"] <= graph["x"] + graph["width"] + 1
+    room = page.locator(f'[data-name="{place}"]').bounding_box()["height"]
+    assert abs(room - frame.locator("main").bounding_box()["height"]) < 4  # no scroll bar inside
+
+
+def test_a_sentence_acts_again_when_it_is_pressed_again(opened: Any) -> None:
+    page = opened("lesson/05-in-which-order.html")
+    sentence = page.get_by_role("button", name="the search comes to b three times")
+    figure = page.frame_locator('[data-name="in-which-order-again"] iframe')
+    for _ in range(2):
+        sentence.click()
+        figure.get_by_text("10 of 10", exact=False).first.wait_for()
+        figure.get_by_role("button", name="To the start").click()
+        figure.get_by_text("1 of 10", exact=False).first.wait_for()
+
+
 def test_search_finds_without_a_server(opened: Any) -> None:
     page = opened("index.html")
     page.locator("input[name=q]").first.fill("distributor")

@@ -1,11 +1,13 @@
-// The figures of the site: each becomes a frame with the explorer when it comes near the window. Sentences bound to a
+// The figures of the site: each becomes a frame with the explorer, or with the lesson's figure, when it comes near the window. Sentences bound to a
 // figure lead it to a step; all of them follow the theme.
 (() => {
   const root = document.documentElement.dataset.content_root ?? "./";
   const frames = new Map();
   const theme = () => document.body.dataset.theme ?? "auto";
 
-  const address = (place, options) => `${root}${place.dataset.page}#figure=1&theme=${theme()}&${options}`;
+  // The number makes each address another one: a sentence that is pressed again acts again.
+  let count = 0;
+  const address = (place, options) => `${root}${place.dataset.page}#${place.dataset.link ?? "figure=1"}&theme=${theme()}&n=${++count}&${options}`;
 
   function show(place) {
     if (frames.has(place)) return frames.get(place);
@@ -27,6 +29,12 @@
       before.contentWindow.location.replace(new URL(address(place, options), location.href).href);
     }
   }
+
+  // A figure of the lesson says how high it is.
+  addEventListener("message", ({ data, source }) => {
+    if (data?.retrograd !== "height") return;
+    for (const [place, frame] of frames) if (frame.contentWindow === source) place.style.setProperty("--height", `${data.height}px`);
+  });
 
   const near = new IntersectionObserver((entries) => entries.forEach((entry) => entry.isIntersecting && show(entry.target)), {
     rootMargin: "300px",

@@ -48,7 +48,7 @@ def show(browser: Any, file: Path) -> Iterator[Open]:
         shown.on("pageerror", lambda error: problems.append(str(error)))
         shown.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
         shown.goto(f"{file.as_uri()}#{hash_}")
-        shown.wait_for_selector("h1")
+        shown.wait_for_selector("h1, .alone")
         return shown
 
     yield show

@@ -51,6 +51,15 @@ def test_an_assignment_may_name_its_figure_and_be_embedded(show: Open) -> None:
     assert shown.locator(".lesson-top, .chapters").count() == 0
 
 
+def test_a_figure_can_stand_alone_and_be_led_by_its_address(show: Open) -> None:
+    shown = show("chapter=walk-it-backward&figure=steps&embed=figure&theme=dark")
+    assert shown.locator("h1, .text").count() == 0
+    assert shown.get_attribute(".lesson", "data-theme") == "dark"
+    shown.evaluate("""location.hash = 'embed=figure&go={"figure":"steps","step":"end"}'""")
+    shown.get_by_text("6 of 6", exact=False).wait_for(timeout=5000)
+    assert "gradient 10.0" in box(shown, "steps", "a")
+
+
 def test_what_an_assignment_asks_of_a_figure_is_left_alone_by_reading(show: Open) -> None:
     shown = show("chapter=3&step=2")
     read_to(shown, "Begin at f")

@@ -56,10 +56,9 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def frames() -> Iterator[tuple[str, str]]:
-    """The pages that stand inside others, or by themselves: the explorer, the lesson and the lesson's figures."""
+    """The pages that stand inside others, or by themselves: the explorer and the lesson."""
     yield "live/explorer.html", document({"format": "retrograd-explorer", "version": 2}, "Explorer")
     yield "lesson.html", page(load())
-    yield from chapters.frames()
 
 
 def with_links(text: str, file: Path) -> str:

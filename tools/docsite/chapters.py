@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Iterator
 from functools import cache
+from urllib.parse import quote
 
-from docsite.explorer import figure as live
-from retrograd.explorer.page import document
+from docsite.explorer import framed
 from retrograd.lesson.course.build import Built, Course, load
-from retrograd.lesson.course.figures import Figure
 from retrograd.lesson.course.questions import Question
 from retrograd.lesson.course.source import (
     Block,
@@ -21,12 +21,6 @@ from retrograd.lesson.course.source import (
     Place,
     QuestionSource,
 )
-
-#: The panels that a chapter asks for, as the explorer calls its views.
-VIEWS = {
-    "nudge": "slope", "inputs": "step", "step": "step", "ledger": "ledger", "thermometer": "influence",
-    "waterfall": "waterfall", "why": "why", "search": "sort", "descent": "influence",
-}  # fmt: skip
 
 
 @cache
@@ -46,28 +40,6 @@ def pages() -> Iterator[tuple[str, str]]:
     _, chapters = built()
     for chapter in chapters:
         yield f"lesson/{file_name(chapter)}.md", _Page(chapter).text()
-
-
-def frames() -> Iterator[tuple[str, str]]:
-    """The explorer on each figure: its trace is the lesson's own, so that steps and edges have the same numbers."""
-    for chapter in built()[1]:
-        for name, figure in chapter.figures.items():
-            yield frame_name(chapter, name), document(figure.packed(), figure.title or name)
-
-
-def frame_name(chapter: Built, figure: str) -> str:
-    """Where the frame of a figure stands, from the root of the site."""
-    return f"live/{chapter.name}-{figure}.html"
-
-
-def options(figure: Figure, step: int | str, node: int | None = None, edge: int | None = None) -> dict[str, str]:
-    """A place in a figure as options of a link."""
-    found = {"step": "last" if step == "end" else str(int(step) + 1)}
-    if node is not None:
-        found["node"] = figure.trace.nodes[node].name
-    if edge is not None:
-        found["edge"] = str(edge)
-    return found
 
 
 class _Page:
@@ -105,18 +77,8 @@ class _Page:
 
     def bound(self, inner: str, target: str) -> str:
         found = self.chapter.text.bound(target)
-        figure = self.chapter.figures[found["figure"]]
-        values = dict(found.get("values", ()))
-        place = options(figure, found["step"], found.get("node"), found.get("edge"))
-        # All inputs, so that what an earlier sentence changed is as it was.
-        place["set"] = " ".join(
-            f"{node.name}:{values.get(node.id, node.data)!r}"
-            for node in figure.trace.leaves
-            if node.name in figure.leaves
-        )
-        place["bug"] = found.get("wrong", "")
-        link = html.escape("&".join(f"{key}={value}" for key, value in place.items()))
-        where = f'data-figure="{self.chapter.name}-{figure.name}" data-options="{link}"'
+        go = quote(json.dumps(found, separators=(",", ":")))
+        where = f'data-figure="{self.chapter.name}-{found["figure"]}" data-options="go={go}"'
         return f'<button type="button" class="bound" {where}>{inner}</button>'
 
     def block(self, block: Block) -> Iterator[str]:
@@ -144,15 +106,13 @@ class _Page:
 
     def figure(self, source: FigureSource) -> str:
         figure = self.chapter.figures[source.name]
-        start = options(figure, figure.step(source.options.get("step", "start")))
-        views = [VIEWS[name] for name in source.options.get("panel", "step").split() if name in VIEWS] or ["step"]
-        start |= {"views": ",".join(views), "view": views[0], "hint": "0"}
-        if leaf := source.options.get("leaf"):
-            start["node"] = leaf
         caption = self.written(source.options.get("caption", ""), source.place)
         shown = figure.program or f"{figure.title}: a computation of {len(figure.trace.operations)} operations"
-        made = live(start, frame_name(self.chapter, source.name), caption=caption, shown=shown)
-        return made.replace("<div class", f'<div data-name="{self.chapter.name}-{source.name}" class', 1)
+        link = f"embed=figure&amp;chapter={self.chapter.name}&amp;figure={source.name}"
+        data = (
+            f'data-name="{self.chapter.name}-{source.name}" data-page="lesson.html" data-link="{link}" data-options=""'
+        )
+        return framed(f'{data} data-title="The figure {source.name}, step by step"', caption, shown)
 
     def question(self, own: Question) -> str:
         def written(text: str) -> str:

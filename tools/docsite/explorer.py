@@ -37,15 +37,18 @@ def program(text: str) -> str:
     return "; ".join([*inputs, expression.strip()])
 
 
-def figure(
-    options: dict[str, str], page: str = "live/explorer.html", height: str = "", caption: str = "", shown: str = ""
-) -> str:
+def figure(options: dict[str, str], height: str = "", caption: str = "", shown: str = "") -> str:
     """The HTML of a figure: what the script makes a frame of."""
     link = "&".join(f"{name}={quote(value, safe=' ,:;=*()/.-<>')}" for name, value in options.items())
+    return framed(f'data-page="live/explorer.html" data-options="{html.escape(link)}"', caption, shown, height)
+
+
+def framed(data: str, caption: str = "", shown: str = "", height: str = "") -> str:
+    """A place for a frame, with what stands there until the script has made it."""
     style = f' style="--height:{int(height)}px"' if height else ""
     below = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
     return (
-        f'<figure class="live"{style}><div class="live-frame" data-page="{page}" data-options="{html.escape(link)}">'
+        f'<figure class="live"{style}><div class="live-frame" {data}>'
         f"<pre>{html.escape(shown)}</pre></div>{below}</figure>"
     )
 

@@ -1,7 +1,7 @@
 /** What a link says: `#walk-it-backward`, or an assignment, `#chapter=3&figure=fresh&program=a = 2; …&step=4&answers=hide`. */
 
 import type { Run } from "../model/run";
-import type { CourseJson } from "./course";
+import type { CourseJson, Target } from "./course";
 
 export interface Link {
   /** The chapter's position, from 0; null when the link names none. */
@@ -20,6 +20,10 @@ export interface Link {
   readonly theme: string;
   /** Without header and chapter list, for a frame in another page. */
   readonly embedded: boolean;
+  /** The figure alone, without the chapter's text. */
+  readonly alone: boolean;
+  /** Where a sentence of the page around it leads the figure. */
+  readonly go: Target | null;
   /** Parts that say nothing which this page has, as they stand in the link. */
   readonly ignored: readonly string[];
 }
@@ -43,6 +47,7 @@ export function readLink(course: CourseJson, hash: string): Link {
   };
   const chapter = read("chapter", (value) => chapterOf(course, value) !== null);
   const digits = read("digits", (value) => value === "all" || isCount(value, 17));
+  const embed = read("embed", (value) => ["0", "1", "figure"].includes(value));
   const link = {
     chapter: chapterOf(course, chapter),
     figure: read("figure", (value) => isFigure(course, chapterOf(course, chapter), value)),
@@ -52,7 +57,9 @@ export function readLink(course: CourseJson, hash: string): Link {
     answersHidden: HIDDEN.includes(read("answers", (value) => [...HIDDEN, "shown"].includes(value))),
     digits: digits === "" ? null : digits === "all" ? 0 : Number(digits),
     theme: read("theme", (value) => COLOURS.includes(value)),
-    embedded: read("embed", (value) => value === "0" || value === "1") === "1",
+    embedded: embed === "1",
+    alone: embed === "figure",
+    go: targetOf(parts.get("go") ?? ""),
   };
   return { ...link, ignored };
 }
@@ -61,6 +68,14 @@ export function readLink(course: CourseJson, hash: string): Link {
 export function stepOf(step: string, { forwardCount, stepCount }: Run): number {
   const words: Readonly<Record<string, number>> = { first: 0, forward: forwardCount - 1, seed: forwardCount, last: stepCount - 1 };
   return words[step] ?? Number(step) - 1;
+}
+
+function targetOf(text: string): Target | null {
+  try {
+    return text === "" ? null : (JSON.parse(text) as Target);
+  } catch {
+    return null;
+  }
 }
 
 function isCount(text: string, most = Infinity): boolean {
