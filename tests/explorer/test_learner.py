@@ -236,6 +236,17 @@ def law_of(card: str) -> str:
     return "\n".join(line for line in card.splitlines() if " gets " in line or " = " in line)
 
 
+# --- the step -------------------------------------------------------------------------------------
+
+
+def test_the_card_of_a_node_has_all_its_contributions_and_their_sum(show: Show) -> None:
+    page = show("(a*b + c) * (a + b)", "#step=last&node=b", values=VALUES)
+    card = page.page.get_by_role("group", name="Details of b")
+    said = card.locator(".sum").all_inner_texts()
+    assert [text.rpartition("= ")[2] for text in said] == ["4.0", "-2.0", "2.0"]
+    assert said[-1] == "b.grad = 4.0 + (-2.0) = 2.0"
+
+
 # --- why ------------------------------------------------------------------------------------------
 
 

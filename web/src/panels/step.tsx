@@ -96,8 +96,7 @@ function NodeCard({ store, state, node }: Props & { node: number }): JSX.Element
   const grad = shown.gradient(node, step);
   const source = graph.sources[node];
   const say = writer(state);
-  // What this very step adds stands above.
-  const sums = shown.ledger(node).filter((item) => shown.additionStep(item) !== step && !addsUnseen(state, shown.additionStep(item)));
+  const sums = shown.ledger(node).filter((item) => !addsUnseen(state, shown.additionStep(item)));
   return (
     <section class="card" role="group" aria-label={`Details of ${name}`}>
       <h2>
@@ -120,6 +119,7 @@ function NodeCard({ store, state, node }: Props & { node: number }): JSX.Element
           {additionText(shown, item, state.assign ? "=" : "+=", say)}
         </p>
       ))}
+      <Total state={state} node={node} items={sums} />
       {graph.kinds[node] === LEAF && graph.computable && <NodeNudge state={state} node={node} />}
       {source && (
         <p class="source">
@@ -149,6 +149,21 @@ function NodeCard({ store, state, node }: Props & { node: number }): JSX.Element
         )}
       </p>
     </section>
+  );
+}
+
+/** The contributions that have come so far as one sum: `b.grad = 4.0 + (-2.0) = 2.0`. */
+function Total({ state, node, items }: { state: State; node: number; items: readonly number[] }): JSX.Element | null {
+  const { shown, step, assign } = state;
+  const start = shown.seeded(node);
+  const parts = [...(start === 0 ? [] : [start]), ...items.map((item) => shown.additions.contribution[item])];
+  if (items.length === 0 || parts.length < 2 || parts.length > 12 || assign || items.some((item) => shown.wasLost(item))) return null;
+  const say = writer(state);
+  const texts = parts.map((x, k) => (k > 0 && x < 0 ? `(${say(x)})` : say(x)));
+  return (
+    <p class="sum back total">
+      {shown.graph.names[node]}.grad = {texts.join(" + ")} = {say(shown.gradient(node, step) ?? 0)}
+    </p>
   );
 }
 
