@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import math
 import re
 import subprocess
@@ -373,6 +374,16 @@ def test_numbers_are_escaped_and_links_are_checked() -> None:
 def test_the_notebooks_are_fresh() -> None:
     done = subprocess.run([sys.executable, "tools/course.py", "--check"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_first_notebook_computes_the_gradients_that_it_speaks_of() -> None:
+    notebook = json.loads((ROOT / "docs" / "course" / "01-two-directions.ipynb").read_text(encoding="utf-8"))
+    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    last = next(place for place, cell in enumerate(cells) if "backward()" in cell)
+    known: dict[str, Any] = {}
+    for cell in cells[: last + 1]:
+        exec(cell, known)
+    assert eval(cells[last].splitlines()[-1], known) == (-3.0, 2.0, 1.0)
 
 
 @pytest.mark.long

@@ -343,3 +343,31 @@ def test_the_figure_of_the_gpt_shows_the_contributions_and_the_path_of_its_text(
         assert said in text
         assert said in figure.locator(".why").inner_text()
     assert figure.locator(".why .path > li").count() == facts["factors"] + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "figure"),
+    [("a-gpt-from-scalars", "gpt"), ("real-work", "decay"), ("real-work", "bundle")],
+)
+def test_a_run_downhill_has_as_many_steps_as_its_text_says(chapters: dict[str, Built], name: str, figure: str) -> None:
+    scenes = chapters[name].payload()["scenes"]
+    options = next(scene["figure"]["options"] for scene in scenes if (scene["figure"] or {}).get("name") == figure)
+    assert int(options["most"]) == chapters[name].figures[figure].facts["steps"]
+
+
+def test_the_learning_rate_that_a_question_asks_about_may_be_tried(show: Open, chapters: dict[str, Built]) -> None:
+    shown = show("a-neuron-a-network")
+    figure = shown.locator("[data-figure=step]")
+    figure.get_by_label("Learning rate").select_option("0.3")
+    figure.get_by_role("button", name="One step downhill (0.3").click()
+    loss = chapters["a-neuron-a-network"].figures["step"].downhill(0.3, "w", "b").node("loss").data
+    assert f"loss is {loss:.4g};" in figure.inner_text()
+    assert shown.locator("[data-figure=moons]").get_by_label("Learning rate").count() == 0
+
+
+def test_a_nudge_through_two_nodes_shows_the_numbers_of_its_text(show: Open) -> None:
+    shown = show("walk-it-backward")
+    shown.get_by_role("button", name="Nudge a by 0.01").click()
+    assert "data -0.99" in box(shown, "steps", "e").replace(MINUS, "-")
+    assert "data -9.9" in box(shown, "steps", "f").replace(MINUS, "-")
+    assert "e moves by 1 · 0.01 = 0.01." in " ".join(shown.inner_text(".body").split())

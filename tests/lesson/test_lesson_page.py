@@ -65,6 +65,7 @@ def test_the_next_chapter_is_a_link(show: Open) -> None:
     assert shown.evaluate("scrollY") == 0
     shown.go_back()
     assert shown.inner_text("h1") == "Two directions"
+    assert shown.title().startswith("Two directions \N{EN DASH} ")
 
 
 def test_a_chapter_is_done_by_keyboard_alone(show: Open) -> None:

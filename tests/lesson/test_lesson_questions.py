@@ -153,3 +153,12 @@ def test_a_wrong_order_is_told_all_that_came_too_late(
     for names in (*before, order):
         place_all(section, [*names])
     assert says in verdict(section).replace("\N{MULTIPLICATION SIGN}", "x")
+
+
+def test_a_wrong_answer_after_the_right_one_has_one_mark(show: Open) -> None:
+    section = show("walk-it-backward").locator("[data-question=walk-a]")
+    type_in(section, [10.0])
+    assert "✓ right" in section.locator("h3").inner_text()
+    type_in(section, [9.0])
+    assert verdict(section).startswith("Not yet.")
+    assert "right" not in section.locator("h3").inner_text()

@@ -33,7 +33,7 @@ function parametersOf(graph: Graph, names: string): number[] {
   return graph.leaves.filter((leaf) => wanted.some((name) => graph.names[leaf] === name || (name.endsWith("*") && graph.names[leaf].startsWith(name.slice(0, -1)))));
 }
 
-export class Descent extends Component<PanelProps, { readonly losses: readonly number[]; readonly running: boolean }> {
+export class Descent extends Component<PanelProps, { readonly losses: readonly number[]; readonly running: boolean; readonly rate: number }> {
   private readonly start = this.props.store.state.run;
   private readonly parameters = parametersOf(this.start.graph, this.props.figure.options.parameters ?? "");
   private frame = 0;
@@ -42,7 +42,7 @@ export class Descent extends Component<PanelProps, { readonly losses: readonly n
 
   constructor(props: PanelProps) {
     super(props);
-    this.state = { losses: [this.start.data[this.start.graph.root]], running: false };
+    this.state = { losses: [this.start.data[this.start.graph.root]], running: false, rate: this.rates[0] };
   }
 
   override componentWillUnmount(): void {
@@ -57,8 +57,9 @@ export class Descent extends Component<PanelProps, { readonly losses: readonly n
     this.setState({ losses: [run.data[run.graph.root]], running: false });
   }
 
-  private get rate(): number {
-    return Number(this.props.figure.options.rate ?? 0.1);
+  /** The learning rates that the chapter offers; the first one is that of its text. */
+  private get rates(): readonly number[] {
+    return (this.props.figure.options.rate ?? "0.1").split(" ").map(Number);
   }
 
   /** Some steps at once; the figure then shows the numbers after the last. */
@@ -67,7 +68,7 @@ export class Descent extends Component<PanelProps, { readonly losses: readonly n
     const losses = [...this.state.losses];
     for (let k = 0; k < steps; k++) {
       const inputs = run.data.slice();
-      for (const [leaf, value] of downhill(run, this.parameters, this.rate)) inputs[leaf] = value;
+      for (const [leaf, value] of downhill(run, this.parameters, this.state.rate)) inputs[leaf] = value;
       run = evaluate(run.graph, inputs);
       losses.push(run.data[run.graph.root]);
     }
@@ -108,7 +109,7 @@ export class Descent extends Component<PanelProps, { readonly losses: readonly n
 
   override render(): JSX.Element {
     const { figure, words, state } = this.props;
-    const { losses, running } = this.state;
+    const { losses, running, rate } = this.state;
     const field = figure.extra.field as Field | undefined;
     const last = losses[losses.length - 1];
     const name = state.run.graph.names[state.run.graph.root];
@@ -116,7 +117,7 @@ export class Descent extends Component<PanelProps, { readonly losses: readonly n
       <div class="descent-view" data-running={running || undefined}>
         <p class="actions">
           <button type="button" class="primary" onClick={() => this.make(1)}>
-            {words.say("descent_step", { rate: this.rate })}
+            {words.say("descent_step", { rate })}
           </button>
           <button type="button" onClick={this.runOn}>
             {running ? words.say("descent_pause") : words.say("descent_run")}
@@ -125,6 +126,20 @@ export class Descent extends Component<PanelProps, { readonly losses: readonly n
             {words.say("start_over")}
           </button>
         </p>
+        {this.rates.length > 1 && (
+          <p class="rates">
+            <label>
+              {words.say("descent_rate")}{" "}
+              <select value={String(rate)} onChange={(event) => this.setState({ rate: Number(event.currentTarget.value) })}>
+                {this.rates.map((own) => (
+                  <option key={own} value={String(own)}>
+                    {own}
+                  </option>
+                ))}
+              </select>
+            </label>
+          </p>
+        )}
         <p class="reading" role="status" aria-live={running ? "off" : "polite"}>
           {words.say("descent_reading", { steps: losses.length - 1, name, loss: short(last), first: short(losses[0]) })}
         </p>

@@ -38,6 +38,16 @@ export class Lesson extends Component<Props, { readonly at: number; readonly the
     this.unsubscribe = this.props.progress.subscribe(() => this.forceUpdate());
     addEventListener("hashchange", this.follow);
     this.props.progress.visit(this.chapter.name);
+    this.entitle();
+  }
+
+  override componentDidUpdate(): void {
+    this.entitle();
+  }
+
+  /** The window and its entry in the history are named after the chapter. */
+  private entitle(): void {
+    document.title = `${plain(this.chapter.head.title)} – ${this.words.say("course_title")}`;
   }
 
   override componentWillUnmount(): void {

@@ -71,7 +71,7 @@ export class Question extends Component<QuestionProps, { readonly verdict: Verdi
       <section class={`question ${right ? "is-right" : ""}`} aria-labelledby={`${id}-number`} data-question={question.name}>
         <h3 id={`${id}-number`}>
           {words.say("question", { number })}
-          {!hidden && right && <span class="mark"> ✓ {words.say("mark_right")}</span>}
+          {!hidden && right && verdict?.right !== false && <span class="mark"> ✓ {words.say("mark_right")}</span>}
           {!hidden && !right && shown && <span class="mark"> {words.say("mark_shown")}</span>}
           {hidden && tries > 0 && <span class="mark"> {words.say("mark_answered")}</span>}
         </h3>

@@ -135,6 +135,11 @@ def _check_options(figure: Figure, options: Mapping[str, str]) -> None:
     for panel in options.get("panel", "").split():
         if panel not in PANELS:
             raise DataError(f"there is no panel {panel}; there are {', '.join(PANELS)}.")
+    for rate in options.get("rate", "").split():
+        try:
+            float(rate)
+        except ValueError:
+            raise DataError(f"rate is a number, or several with spaces between; {rate} is none.") from None
     for key in ("leaf", "node"):
         if key in options:
             figure.node(options[key])

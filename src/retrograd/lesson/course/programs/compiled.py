@@ -33,7 +33,7 @@ def layer(name: str) -> Figure:
 
     The reference engine has no compiler, and shows what the native one wrote down in ``layer.json``.
     """
-    root = layer_of(_weights(), [Value(x) for x in INPUTS])
+    root = layer_of(_weights(), [Value(x, label=f"x[{j}]") for j, x in enumerate(INPUTS)])
     made = compiled() if ENGINE == "native" else json.loads(RECORD.read_text(encoding="utf-8"))
     return Figure(name, root, _labelled(root), "a layer", facts=made["facts"], extra={"program": made["program"]})
 
@@ -55,12 +55,18 @@ def compiled() -> dict[str, Any]:
         "most": max(list(line_of.values()).count(line) for line in line_of.values()),
         **_gpt(),
     }
-    shown = [re.sub(r"\s+#.*", "", line) for line in lines]
+    shown = [_named(re.sub(r"\s+#.*", "", line)) for line in lines]
     return {"facts": facts, "program": {"lines": shown, "line": line_of}}
 
 
+def _named(line: str) -> str:
+    """A line with the names that the function has for its arguments, and the weights by row and column."""
+    return line.replace(f"in1[{COLUMNS}i + j]", "w[i][j]").replace("in0[", "x[")
+
+
 def _weights() -> list[list[Value]]:
-    return [[Value(w) for w in row] for row in ([1.0, -2.0, 0.5], [-1.0, -1.0, 2.0])]
+    rows = [1.0, -2.0, 0.5], [-1.0, -1.0, 2.0]
+    return [[Value(w, label=f"w[{i}][{j}]") for j, w in enumerate(row)] for i, row in enumerate(rows)]
 
 
 def layer_of(w: list[list[Any]], x: list[Any]) -> Value:
