@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.lesson_page import NAMES, Open, choose, type_in, verdict
+from support.lesson_page import NAMES, Open, box, choose, type_in, verdict
 
 from retrograd.lesson.course.build import Built
 from retrograd.lesson.course.questions import Question
@@ -162,3 +162,29 @@ def test_a_wrong_answer_after_the_right_one_has_one_mark(show: Open) -> None:
     type_in(section, [9.0])
     assert verdict(section).startswith("Not yet.")
     assert "right" not in section.locator("h3").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "sentence", "figure", "leaf", "answer"),
+    [
+        ("in-which-order", "early", "Now the wrong order d, b, c", "inner", "a", 2.0),
+        ("a-neuron-a-network", "w1", "Then the products swap", "neuron", "w1", 1.0),
+    ],
+)
+def test_a_figure_does_not_give_away_what_is_asked_beside_it(
+    show: Open, name: str, question: str, sentence: str, figure: str, leaf: str, answer: float
+) -> None:
+    shown = show(name)
+    section = shown.locator(f"[data-question={question}]")
+    shown.get_by_role("button", name=sentence, exact=True).click()
+    assert "gradient" not in box(shown, figure, leaf)
+    assert f"{leaf}.grad\n·" in shown.locator(f"[data-figure={figure}]").inner_text() or name != "in-which-order"
+    type_in(section, [answer])
+    assert verdict(section).startswith("Right.")
+    assert float(box(shown, figure, leaf).rpartition("gradient ")[2]) == pytest.approx(answer)
+
+
+def test_the_right_pass_of_a_figure_is_not_covered_with_the_wrong_one(show: Open) -> None:
+    shown = show("in-which-order")
+    shown.get_by_role("button", name="The right order", exact=True).click()
+    assert "gradient 26.0" in box(shown, "inner", "a")

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { stepText } from "../words/sentences";
-import { allCovered } from "../state/state";
+import { addsUnseen } from "../state/state";
 import type { State, Store } from "../state/store";
 import { Icon } from "../parts/icon";
 import { writer } from "../parts/num";
@@ -101,7 +101,7 @@ function sentenceOf(state: State): string {
 /** The step in words, which a screen reader reads out at each change. */
 function Sentence({ state }: { state: State }): JSX.Element {
   const { shown, step } = state;
-  const unseen = step > shown.forwardCount && (state.hidden || allCovered(state));
+  const unseen = step > shown.forwardCount && addsUnseen(state, step);
   const node = shown.nodeOf(step);
   const ask = state.hidden ? "Predict it, then reveal it." : "Work it out: the gradients are covered.";
   const text = unseen ? `${node === null ? "What" : `${shown.graph.names[node]} = ${shown.graph.formula(node)}: what`} does this step add? ${ask}` : sentenceOf(state);

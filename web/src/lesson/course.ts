@@ -41,6 +41,8 @@ export interface QuestionJson {
   readonly fields: readonly FieldJson[];
   readonly orders: readonly { readonly name: string; readonly payload: Payload }[];
   readonly tolerance: number;
+  /** A gradient that the figure does not show before the question is answered; in a pass that is wrong on purpose, or the right one. */
+  readonly covers: { readonly figure: string; readonly node: number; readonly wrong: boolean } | null;
   readonly hints: readonly string[];
   readonly right: string;
   readonly otherwise: string;

@@ -45,6 +45,8 @@ interface Props {
   readonly digits: number | null;
   /** Its gradients are asked for in an assignment, and not shown. */
   readonly covered: boolean;
+  /** The nodes whose gradient a question asks for that is still open; true for a pass that is wrong on purpose. */
+  readonly secret: ReadonlyMap<number, boolean>;
   /** What the page's link says about this figure. */
   readonly link: Link | null;
 }
@@ -82,6 +84,7 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
     if (props.figure.options.panel?.split(" ").includes("why")) this.store.setTab("why");
     if (props.digits !== null) this.store.set({ digits: props.digits });
     if (props.covered) this.store.set({ answers: "locked" });
+    this.store.set({ secret: props.secret });
     if (props.link !== null) follow(this.store, props.link, props.words);
     this.set = this.store.state.run;
     this.original = this.set.data;
@@ -140,6 +143,8 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
   }
 
   override componentDidUpdate(): void {
+    const { secret } = this.props;
+    if (secret.size !== this.store.state.secret.size) this.store.set({ secret });
     const height = this.height;
     if (height !== this.drawn) this.graph.current?.fit();
     this.drawn = height;

@@ -9,6 +9,8 @@ import { Progress, storageOf } from "./progress";
 import "../style/explorer.css";
 import "./lesson.css";
 
+const NO_SECRETS: ReadonlyMap<number, boolean> = new Map();
+
 interface Props {
   readonly course: CourseJson;
   readonly link: Link;
@@ -73,6 +75,7 @@ class Alone extends Component<Props, { readonly theme: string }> {
               theme={theme}
               digits={link.digits}
               covered={link.answersHidden}
+              secret={NO_SECRETS}
               link={asksOfFigure(link) ? link : null}
             />
           )}

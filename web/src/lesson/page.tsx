@@ -230,6 +230,7 @@ class Body extends Component<BodyProps> {
                   theme={theme}
                   digits={digits}
                   covered={progress.answersHidden && scene.blocks.some((block) => block.kind === "question" && block.form === "gradients")}
+                  secret={secretsOf(chapter, scene.figure.name, progress)}
                   link={linked === scene.figure.name ? link : null}
                 />
               </div>
@@ -239,6 +240,12 @@ class Body extends Component<BodyProps> {
       </div>
     );
   }
+}
+
+/** What the open questions of a chapter ask a figure for. */
+function secretsOf(chapter: ChapterJson, figure: string, progress: Progress): ReadonlyMap<number, boolean> {
+  const open = questionsOf(chapter).filter(({ name }) => progress.answersHidden || !progress.isSettled(progress.standing(chapter.name, name)));
+  return new Map(open.flatMap(({ covers }): [number, boolean][] => (covers?.figure === figure ? [[covers.node, covers.wrong]] : [])));
 }
 
 function targetOf(sentence: HTMLElement): Target {

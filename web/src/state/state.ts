@@ -76,6 +76,8 @@ export interface State extends Snapshot {
   /** Whether gradients are shown; locked, they are shown to right answers alone. */
   readonly answers: "shown" | "hidden" | "locked";
   readonly predict: Prediction | null;
+  /** Nodes whose gradient is asked for beside the graph, and not shown; true for a pass that is wrong on purpose. */
+  readonly secret: ReadonlyMap<number, boolean>;
   /** The game: the order placed so far, and whether it is run. */
   readonly order: readonly number[];
   readonly ran: boolean;
@@ -93,14 +95,21 @@ export function allCovered({ answers, predict }: State): boolean {
   return answers !== "shown" || (predict?.mode === "paper" && !predict.done);
 }
 
-/** Whether the gradient of a node is not to be seen now: answers are hidden, or a prediction asks for it. */
+function isSecret({ secret, shown, run }: State, node: number): boolean {
+  return secret.get(node) === (shown !== run);
+}
+
+/** Whether the gradient of a node is not to be seen now: answers are hidden, or a question or a prediction asks for it. */
 export function isCovered(state: State, node: number): boolean {
   const { shown, step } = state;
+  if (isSecret(state, node)) return true;
   if (allCovered(state)) return node !== shown.graph.root;
   return state.hidden && shown.additionsOf(step).some((item) => shown.graph.from[shown.additions.edge[item]] === node);
 }
 
 /** Whether what a step adds is not to be seen now. */
 export function addsUnseen(state: State, step: number): boolean {
-  return step > state.step || allCovered(state) || (state.hidden && step === state.step);
+  if (step > state.step || allCovered(state) || (state.hidden && step === state.step)) return true;
+  const { graph, additions } = state.shown;
+  return state.secret.size > 0 && state.shown.additionsOf(step).some((item) => isSecret(state, graph.from[additions.edge[item]]));
 }

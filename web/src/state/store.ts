@@ -61,6 +61,7 @@ export class Store {
       hidden: false,
       answers: "shown",
       predict: null,
+      secret: new Map(),
       order: [],
       ran: false,
       search: 0,

@@ -121,10 +121,24 @@ class Built:
             ],
             "orders": [{"name": figure.name, "payload": figure.packed()} for figure in own.orders],
             "tolerance": own.tolerance,
+            "covers": self._covers(own),
             "hints": [html(hint) for hint in own.hints],
             "right": html(own.right),
             "otherwise": html(own.otherwise),
         }
+
+    def _covers(self, own: Question) -> Json | None:
+        """``:covers: FIGURE NODE``, and ``wrong`` behind it for the gradient of a wrong pass."""
+        text = own.source.options.get("covers", "")
+        if not text:
+            return None
+        figure, _, node = text.removesuffix(" wrong").partition(" ")
+        if figure not in self.figures:
+            raise own.source.place.error(f"covers: there is no figure {figure}; there are {', '.join(self.figures)}.")
+        try:
+            return {"figure": figure, "node": self.figures[figure].node(node).id, "wrong": text.endswith(" wrong")}
+        except DataError as error:
+            raise own.source.place.error(str(error)) from None
 
 
 def _check_options(figure: Figure, options: Mapping[str, str]) -> None:
