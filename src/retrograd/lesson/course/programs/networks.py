@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 from typing import Any
 
 from .... import nn
 from ....engine import Value
 from ....math import mean
-from ....trace.callgraph import record_calls
+from ....trace.callgraph import Call, Calls, record_calls
 from ....training.data import load_documents, make_moons
 from ..figures import Figure
 
@@ -33,7 +34,8 @@ def moons(name: str) -> Figure:
     model = nn.MLP(2, [HIDDEN, 1])
     parameters = _named(model)
     with record_calls() as calls:
-        loss = mean([(1 - label * model(point)).relu() for point, label in zip(points, labels, strict=True)])
+        scores = [model(point) for point in points]
+        loss = mean([(1 - label * score).relu() for score, label in zip(scores, labels, strict=True)])
     loss.label = "loss"
     x, y = Value(0.0, label="x"), Value(0.0, label="y")
     score = model([x, y])
@@ -51,7 +53,22 @@ def moons(name: str) -> Figure:
         "operations": operations(loss),
         "start": loss.data,
     }
-    return Figure(name, loss, parameters, "the loss of all points", "", calls, True, facts, {"field": field})
+    return Figure(
+        name, loss, parameters, "the loss of all points", "", _gathered(calls, loss), True, facts, {"field": field}
+    )
+
+
+def _gathered(calls: Calls, loss: Value) -> Calls:
+    """The calls with one around all scores and one around all losses, which the page shows at first."""
+    made = [
+        Call(None, "program", "", "", None),
+        Call(0, "call", "scores", "", None),
+        Call(0, "call", "losses", "", None),
+    ]
+    shift = len(made) - 1
+    made += [replace(call, parent=(call.parent or 0) + shift if call.parent else 1) for call in calls.calls[1:]]
+    of = {value: place + shift if place else 2 for value, place in calls.of.items() if value is not loss}
+    return replace(calls, calls=made, of=of)
 
 
 WORD = "anna"
