@@ -130,6 +130,15 @@ def test_wrong_classes_are_told_by_name(wrong: Wrong) -> None:
     assert "{" not in " ".join([failure.headline, failure.explanation, *failure.hints])
 
 
+@pytest.mark.native
+def test_a_rule_that_was_called_and_not_stored_is_told() -> None:
+    wrong = next(own for own in WRONG if own.name == "rule called and not stored")
+    failure = examined(wrong.source).first_failure
+    assert failure is not None
+    assert failure.headline == "A _backward is None where it should be a function"
+    assert "without the parentheses" in failure.hints[1]
+
+
 @pytest.mark.parametrize(
     ("name", "program", "numbers"),
     [

@@ -47,8 +47,14 @@ def advise(rule: str, mistake: str, operation: str = "") -> Advice:
 
 def advise_on_trouble(trouble: Trouble, operation: str = "") -> Advice:
     """The advice for an exception in the learner's code."""
-    raised = texts()["raised"].get(trouble.kind) or texts()["raised"]["otherwise"]
+    kind = "RuleCalled" if _called_its_rule(trouble) else trouble.kind
+    raised = texts()["raised"].get(kind) or texts()["raised"]["otherwise"]
     return _filled(raised, kind=trouble.kind, op=_named(operation))
+
+
+def _called_its_rule(trouble: Trouble) -> bool:
+    """Whether ``out._backward = _backward()`` stands somewhere: what the call returned, None, is called later."""
+    return "'NoneType' object is not callable" in trouble.says and "_backward" in trouble.source
 
 
 def _filled(found: dict[str, Any], **words: str) -> Advice:
