@@ -427,3 +427,25 @@ def test_an_unanswered_question_is_no_error(capsys: pytest.CaptureFixture[str]) 
     assert lines[3].startswith("This is no answer yet: the answer for g1 is a list of a, f")
     with pytest.raises(DataError, match="there is no question nothing"):
         check("two-rules/nothing", 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "says"),
+    [
+        (
+            "walk-it-backward/paper",
+            {"p.grad": 9, "q.grad": -6, "x.grad": None, "y.grad": None, "z.grad": None, "w.grad": None},
+            "Not yet. What is there is right. Still to be filled in: x.grad, y.grad, z.grad, w.grad.",
+        ),
+        (
+            "walk-it-backward/paper",
+            {"p.grad": 3, "q.grad": -6, "x.grad": -6, "y.grad": 9, "z.grad": -6, "w.grad": -6},
+            "`x.grad`: This follows rightly from your `p.grad`. Mend `p.grad` first. `y.grad`: This follows rightly",
+        ),
+        ("in-which-order/game", {"g1": ["f", "a"], "g2": []}, "What is there is right. Still to be placed: g2, g3, g4"),
+        ("in-which-order/game", {"g1": ["f", "a"], "g2": ["d", "a", "b", "c"]}, "Not yet. g2: a was placed before b"),
+    ],
+)
+def test_what_is_filled_in_is_judged(capsys: pytest.CaptureFixture[str], question: str, answer: Any, says: str) -> None:
+    check(question, answer)
+    assert says in capsys.readouterr().out

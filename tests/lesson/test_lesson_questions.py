@@ -188,3 +188,13 @@ def test_the_right_pass_of_a_figure_is_not_covered_with_the_wrong_one(show: Open
     shown = show("in-which-order")
     shown.get_by_role("button", name="The right order", exact=True).click()
     assert "gradient 26.0" in box(shown, "inner", "a")
+
+
+def test_a_number_that_follows_from_a_wrong_one_is_told_and_an_empty_field_is_marked(show: Open) -> None:
+    section = show("walk-it-backward").locator("[data-question=paper]")
+    type_in(section, [3.0, -6.0, -6.0, 9.0, -6.0, -6.0])
+    assert verdict(section).count("This follows rightly from your p.grad. Mend p.grad first.") == 2
+    section.locator("input").nth(3).fill("")
+    section.get_by_role("button", name="Check").click()
+    assert section.locator("input[aria-invalid=true]").evaluate_all("all => all.map(e => e.ariaLabel)") == ["y.grad"]
+    assert section.locator("label.wrong").count() == 1

@@ -20,7 +20,7 @@ def check(question: str, answer: Any) -> None:
     Args:
         question: ``"chapter/question"``, as the notebook has it.
         answer: A number; for a choice, its number from 1; for several numbers, a dictionary; for an order, a
-            dictionary of lists of names. None, or None inside, stands for no answer yet.
+            dictionary of lists of names. None, or None inside, stands for no answer yet: the others are judged.
 
     Raises:
         DataError: There is no such question.
@@ -59,8 +59,8 @@ def figure(name: str) -> Explorer:
 
     Example:
         >>> from retrograd.lesson import figure
-        >>> figure("walk-it-backward/steps")
-        <retrograd explorer of a = 2; b = -3; c = 10 e = a + b f = e * c: 2 operations; .open() shows it in the browser>
+        >>> figure("the-plus-equals-trap/twice")
+        <retrograd explorer of a = 3; L = a + a: 1 operations; .open() shows it in the browser>
     """
     from .. import engine
     from ..explorer.explorer import Explorer
@@ -85,5 +85,5 @@ def _found(question: str) -> tuple[Built, str]:
 
 def _empty(answer: Any) -> bool:
     if isinstance(answer, Mapping):
-        return any(_empty(own) for own in answer.values())
+        return all(_empty(own) for own in answer.values())
     return answer is None or answer == []

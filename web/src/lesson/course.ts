@@ -30,6 +30,10 @@ export interface FieldJson {
   readonly answer: number;
   /** Wrong numbers that people give, and what each means. */
   readonly cases: readonly (readonly [number, string])[];
+  /** The contributions of a gradient: a local derivative, the label of the gradient above, and that gradient. */
+  readonly terms: readonly (readonly [number, string, number])[];
+  /** What is said of a number that is right but for a wrong one above it; `{names}` is filled in. */
+  readonly follows: string;
 }
 
 export interface QuestionJson {

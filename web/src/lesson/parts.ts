@@ -16,7 +16,7 @@ export interface PanelProps {
 export interface Verdict {
   readonly right: boolean;
   readonly says: string;
-  readonly marks: readonly boolean[];
+  readonly marks: readonly (boolean | undefined)[];
   /** What was typed is no answer: it is said why, and it does not count. */
   readonly unread?: boolean;
 }
@@ -27,7 +27,7 @@ export interface AnswerProps {
   readonly question: QuestionJson;
   readonly words: Words;
   readonly given: readonly string[];
-  readonly marks: readonly boolean[];
+  readonly marks: readonly (boolean | undefined)[];
   readonly theme: string;
   /** Without a verdict, the one before is no longer shown: another part of the question is asked. */
   readonly onAnswer: (given: readonly string[], verdict: Verdict | null) => void;

@@ -160,6 +160,16 @@ function meaning(field: FieldJson, given: number, question: QuestionJson): strin
   return field.cases.find(([value]) => near(given, value, question.tolerance))?.[1] ?? question.otherwise;
 }
 
+/** What is said of a number that is right but for a wrong one above it; null for any other. */
+function follows({ fields, tolerance }: QuestionJson, numbers: readonly number[], right: readonly boolean[], k: number): string | null {
+  const place = (label: string): number => fields.findIndex((field) => field.label === label);
+  const { terms, follows: says } = fields[k];
+  const above = [...new Set(terms.map(([, label]) => label))].filter((label) => right[place(label)] === false);
+  const wanted = terms.reduce((sum, [local, label, grad]) => sum + local * (numbers[place(label)] ?? grad), 0);
+  if (above.length === 0 || !near(numbers[k], wanted, tolerance)) return null;
+  return says.replaceAll("{names}", above.map((label) => `<code>${label}</code>`).join(" and "));
+}
+
 function NumbersAnswer({ id, question, words, given, marks, onAnswer }: AnswerProps): JSX.Element {
   const several = question.form === "gradients";
   const submit = (event: Event): void => {
@@ -173,7 +183,8 @@ function NumbersAnswer({ id, question, words, given, marks, onAnswer }: AnswerPr
       inputs[bad].focus();
       const empty = typed[bad].trim() === "";
       const says = empty ? words.say("no_number") : words.say("not_a_number", { text: escaped(typed[bad]) });
-      onAnswer(typed, { right: false, says, marks: [], unread: true });
+      const marks = numbers.map((number) => (number === number ? undefined : false));
+      onAnswer(typed, { right: false, says, marks, unread: true });
       return;
     }
     const right = question.fields.map((field, k) => near(numbers[k], field.answer, question.tolerance));
@@ -182,7 +193,7 @@ function NumbersAnswer({ id, question, words, given, marks, onAnswer }: AnswerPr
       return;
     }
     const says = question.fields.flatMap((field, k) =>
-      right[k] ? [] : [several ? `<code>${field.label}</code>: ${meaning(field, numbers[k], question)}` : meaning(field, numbers[k], question)],
+      right[k] ? [] : [several ? `<code>${field.label}</code>: ${follows(question, numbers, right, k) ?? meaning(field, numbers[k], question)}` : meaning(field, numbers[k], question)],
     );
     inputs[right.indexOf(false)].select();
     onAnswer(typed, { right: false, says: says.join("<br>"), marks: right });
@@ -201,6 +212,7 @@ function NumbersAnswer({ id, question, words, given, marks, onAnswer }: AnswerPr
             key={given[k]}
             aria-label={several ? field.label : words.say("your_answer")}
             aria-describedby={`${id}-prompt`}
+            aria-invalid={marks[k] === false}
           />
           {marks[k] !== undefined && <span aria-hidden="true">{marks[k] ? "✓" : "✗"}</span>}
         </label>

@@ -116,7 +116,13 @@ class Built:
             "prompt": [html(text) for text in own.source.prompt],
             "choices": [{"html": html(c.text), "right": c.right, "says": html(c.says)} for c in own.choices],
             "fields": [
-                {"label": f.label, "answer": f.answer, "cases": [[case.value, html(case.says)] for case in f.cases]}
+                {
+                    "label": f.label,
+                    "answer": f.answer,
+                    "cases": [[case.value, html(case.says)] for case in f.cases],
+                    "terms": [[term.local, term.upstream, term.grad] for term in f.terms],
+                    "follows": html(f.follows),
+                }
                 for f in own.fields
             ],
             "orders": [{"name": figure.name, "payload": figure.packed()} for figure in own.orders],

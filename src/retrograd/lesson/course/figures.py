@@ -178,7 +178,8 @@ def written(name: str, program: str, values: Mapping[str, float] | None = None) 
         leaves[target] = known[target] = Value((values or {}).get(target, number), label=target)
     if last is None:
         raise DataError(f"the program of the figure {name} computes nothing: its last line uses no other.")
-    return Figure(name, last, leaves, " ".join(program.split()), program)
+    title = "; ".join(" ".join(statement.split()) for statement in re.split(r"[;\n]", program) if statement.strip())
+    return Figure(name, last, leaves, title, program)
 
 
 def _recorded(figure: str, target: str, text: str, known: Mapping[str, Value]) -> Value:

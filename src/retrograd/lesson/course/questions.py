@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -28,12 +28,27 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
+class Term:
+    """One contribution to a gradient: a local derivative, and the gradient of the node that it comes from."""
+
+    local: float
+    upstream: str  #: as its field is labelled, whether it is asked for or not
+    grad: float
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
     """One number that is asked for."""
 
     label: str
     answer: float
     cases: tuple[Case, ...]
+    terms: tuple[Term, ...] = ()
+    follows: str = ""  #: what is said of a number that is right but for another answer
+
+    def with_given(self, given: Mapping[str, float]) -> float:
+        """What the number would be with the answers that were given for the nodes above."""
+        return sum(term.local * given.get(term.upstream, term.grad) for term in self.terms)
 
     def near(self, given: float, tolerance: float) -> bool:
         """Whether a number is the right one, as nearly as it must be."""
@@ -103,13 +118,27 @@ class Question:
             raise ValueError(
                 f"the answer to {self.name} has a number for each of {', '.join(f.label for f in self.fields)}."
             )
-        wrong = [one for one in self.fields if not one.near(float(given[one.label]), self.tolerance)]
-        if not wrong:
+        numbers = {one.label: float(given[one.label]) for one in self.fields if given[one.label] is not None}
+        wrong = [
+            one for one in self.fields if one.label in numbers and not one.near(numbers[one.label], self.tolerance)
+        ]
+        left = [one.label for one in self.fields if one.label not in numbers]
+        if not wrong and not left:
             return Verdict(True, self.right)
-        says = [self._meaning(one, float(given[one.label])) for one in wrong]
+        says = [self._follows(one, numbers, wrong) or self._meaning(one, numbers[one.label]) for one in wrong]
         if self.kind == "gradients":
             says = [f"`{one.label}`: {text}" for one, text in zip(wrong, says, strict=True)]
+        if left:
+            says += [*([] if wrong else ["What is there is right."]), f"Still to be filled in: {', '.join(left)}."]
         return Verdict(False, " ".join(says))
+
+    def _follows(self, one: Field, numbers: Mapping[str, float], wrong: Sequence[Field]) -> str:
+        """What is said of a number that is right but for a wrong one above it; empty for any other."""
+        above = [term.upstream for term in one.terms if any(other.label == term.upstream for other in wrong)]
+        wanted = one.with_given(numbers)
+        if not above or abs(numbers[one.label] - wanted) > self.tolerance * abs(wanted) + 1e-9:
+            return ""
+        return one.follows.replace("{names}", " and ".join(f"`{name}`" for name in dict.fromkeys(above)))
 
     def _meaning(self, one: Field, given: float) -> str:
         for case in one.cases:
@@ -119,16 +148,21 @@ class Question:
 
     def _judge_orders(self, answer: Any) -> Verdict:
         orders = answer if isinstance(answer, Mapping) else {self.orders[0].name: answer}
+        left = [figure.name for figure in self.orders if not orders.get(figure.name)]
         for figure in self.orders:
-            order = orders.get(figure.name)
-            if order is None or sorted(order) != sorted(figure.players):
+            order = orders.get(figure.name) or []
+            if figure.name in left:
+                continue
+            if sorted(order) != sorted(figure.players):
                 raise ValueError(
                     f"the answer for {figure.name} is a list of {', '.join(figure.players)} in some order."
                 )
             late = figure.late(order)
             if late:
                 early, user = late[0]
-                return Verdict(False, self.otherwise.replace("EARLY", early).replace("USER", user))
+                return Verdict(False, f"{figure.name}: {self.otherwise.replace('EARLY', early).replace('USER', user)}")
+        if left:
+            return Verdict(False, f"What is there is right. Still to be placed: {', '.join(left)}.")
         return Verdict(True, self.right)
 
 
@@ -242,4 +276,9 @@ def _gradient(figure: Figure, name: str, words: Mapping[str, str]) -> Field:
         known = any(abs(case.value - value) < 1e-9 for case in cases)
         if not known and not answer.near(value, TOLERANCE):
             cases.append(Case(value, says.replace("{name}", name).replace("{count}", str(len(contributions)))))
-    return Field(answer.label, answer.answer, tuple(cases))
+    terms = tuple(
+        Term(edges[item.edge].local or 0.0, f"{above}.grad", figure.node(above).grad or 0.0)
+        for item in contributions
+        for above in [names[edges[item.edge].result]]
+    )
+    return Field(answer.label, answer.answer, tuple(cases), terms, words["wrong_follows"])
