@@ -265,3 +265,38 @@ def test_numbers_are_written_as_python_writes_them(calculator: Page) -> None:
         step = json.loads(calculator.trace())["words"]["forward"][0]
         assert step == f"a = {number!r}"
     assert engine.ENGINE
+
+
+@pytest.mark.parametrize(("typed", "number"), [("0,2", "0.2"), ("1/4", "0.25"), ("+3", "3.0")])
+def test_an_input_is_typed_as_people_write_numbers(show: Show, typed: str, number: str) -> None:
+    page = show("a * a", values={"a": 2.0})
+    page.page.fill("[data-leaf='0']", typed)
+    page.page.press("[data-leaf='0']", "Enter")
+    assert page.page.input_value("[data-leaf='0']") == number
+    page.page.fill("[data-leaf='0']", "1e999")
+    page.page.press("[data-leaf='0']", "Enter")
+    assert page.page.input_value("[data-leaf='0']") == number
+    assert "“1e999” is not a number" in page.text(".problem")
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("math.exp(a)", "Write exp without math and the dot: exp(…)."),
+        ("2a", "An operator is missing between 2 and a; multiplication is written *."),
+    ],
+)
+def test_a_typed_program_that_cannot_be_read_is_told_how_to_write_it(show: Show, typed: str, says: str) -> None:
+    page = show("a * a", "#program=" + typed, values={"a": 2.0})
+    assert says in page.text(".problem")
+
+
+def test_on_paper_all_of_the_graph_is_shown(show: Show) -> None:
+    page = show("(a*b + c) * (a + b)", values={"a": 2.0, "b": -3.0, "c": 10.0})
+    graph = page.page.locator("svg.graph")
+    page.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    left, top, width, height = map(float, graph.get_attribute("viewBox").split())
+    assert (left, top) == (0, 0)
+    assert min(width, height) > 100
+    page.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert graph.get_attribute("viewBox") is None

@@ -43,6 +43,7 @@ HELP = (
     ("page down, up", "more of a long step"),
     ("?", "this list, and away with it again"),
     ("q, escape", "leave"),
+    ("> < +", "before a node: it is computed, it is visited, something is added to its gradient"),
 )
 
 

@@ -1,7 +1,7 @@
 /** A question: its answers, its two hints, and what a wrong answer means. Judged in the page, and remembered. */
 
 import { Component, createRef, type JSX } from "preact";
-import { readNumber, short } from "../model/numbers";
+import { short, typedNumber } from "../model/numbers";
 import type { FieldJson, QuestionJson, Words } from "./course";
 import { OrderAnswer } from "./order";
 import type { AnswerProps, Verdict } from "./parts";
@@ -142,14 +142,6 @@ function ChoiceAnswer({ id, question, words, given, onAnswer }: AnswerProps): JS
       </button>
     </form>
   );
-}
-
-/** A number as people type it, fractions and commas too; NaN when it is none. */
-export function typedNumber(text: string): number {
-  const [top, bottom, more] = text.trim().replace(/^\+/, "").replace(",", ".").split("/");
-  const number = readNumber(top);
-  if (bottom === undefined) return number;
-  return more === undefined ? number / readNumber(bottom) : NaN;
 }
 
 export function near(given: number, wanted: number, tolerance: number): boolean {

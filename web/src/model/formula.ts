@@ -82,7 +82,9 @@ function tokens(text: string, from: number): Token[] {
     const match = TOKEN.exec(text);
     const at: Span = [from + start, from + start + 1];
     if (match === null) {
+      const last = found.at(-1);
       const written = WRITTEN[text[start]];
+      if (text[start] === "." && last?.kind === "name") throw attribute(text, last, start, at);
       const hint = written === undefined ? "" : `: ${written}`;
       throw new FormulaError(`“${text[start]}” is not part of an expression${hint}.`, at);
     }
@@ -94,6 +96,12 @@ function tokens(text: string, from: number): Token[] {
   }
   found.push({ kind: "end", text: "", at: [from + text.length, from + text.length] });
   return found;
+}
+
+/** `math.exp` */
+function attribute(text: string, owner: Token, dot: number, at: Span): FormulaError {
+  const name = new RegExp(`^${NAME}`).exec(text.slice(dot + 1))?.[0] ?? "";
+  return new FormulaError(`Write ${name || "a name"} without ${owner.text} and the dot: ${name ? `${name}(…)` : "attributes are not part of an expression"}.`, at);
 }
 
 class Reader {
@@ -127,6 +135,9 @@ class Reader {
     const before = this.all[this.position - 1];
     if (before.kind === "name" && CALLS.has(before.text)) {
       throw new FormulaError(`The operand of ${before.text} stands in parentheses: ${before.text}(…).`, before.at);
+    }
+    if (before.kind === "number" && this.next.kind === "name") {
+      throw new FormulaError(`An operator is missing between ${before.text} and ${this.next.text}; multiplication is written *.`, this.next.at);
     }
     throw this.unexpected("An operator is expected");
   }

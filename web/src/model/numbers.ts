@@ -90,7 +90,16 @@ export function fromJson(value: number | string): number {
 
 const EXPONENT = /[eE][-+\u2212]?[0-9]+/;
 
-/** What someone typed as a number; NaN when it is none. */
+/** A number as people type it, with a comma or as a fraction too; NaN when it is none, or is larger than a number can be. */
+export function typedNumber(text: string): number {
+  const [top, bottom, more] = text.trim().replace(/^\+/, "").replace(",", ".").split("/");
+  const number = readNumber(top);
+  if (Math.abs(number) === Infinity && /\d/.test(top)) return NaN;
+  if (bottom === undefined) return number;
+  return more === undefined ? number / readNumber(bottom) : NaN;
+}
+
+/** What a program or a link writes as a number; NaN when it is none. */
 export function readNumber(text: string): number {
   const cleaned = text.trim().replace(/\u2212/g, "-");
   if (/^[-+]?(inf|infinity|∞)$/i.test(cleaned)) return cleaned.startsWith("-") ? -Infinity : Infinity;

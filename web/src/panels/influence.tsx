@@ -24,8 +24,7 @@ export function Influence({ store, state }: Props): JSX.Element {
   const rows = graph.leaves.map((leaf) => ({ leaf, grad: shown.gradient(leaf, step) ?? 0 }));
   rows.sort((a, b) => Math.abs(b.grad) - Math.abs(a.grad));
   const largest = Math.abs(rows[0]?.grad ?? 0);
-  const [up, down] = [rows.find((row) => row.grad > 0), rows.find((row) => row.grad < 0)];
-  const raise = [up && `raise ${graph.names[up.leaf]}`, down && `lower ${graph.names[down.leaf]}`].filter(Boolean).join(" or ");
+  const raise = larger(rows.map(({ leaf, grad }) => [graph.names[leaf], grad]));
   return (
     <div class="panel influence">
       <p class="hint">
@@ -61,6 +60,19 @@ export function Influence({ store, state }: Props): JSX.Element {
   );
 }
 
+/** `lower a, raise b or raise c; the first does most`; empty where nothing helps. */
+function larger(rows: readonly (readonly [string, number])[]): string {
+  const ways = rows.filter(([, grad]) => grad !== 0 && grad === grad).map(([name, grad]) => `${grad > 0 ? "raise" : "lower"} ${name}`);
+  const told = ways.slice(0, TOLD);
+  const last = told.pop() ?? "";
+  const [, first] = rows[0] ?? ["", 0];
+  const alone = rows.filter(([, grad]) => Math.abs(grad) === Math.abs(first)).length === 1;
+  return told.length ? `${told.join(", ")} or ${last}${alone ? "; the first does most" : ""}` : last;
+}
+
+/** The inputs that are named so. */
+const TOLD = 4;
+
 /** Up to so many inputs each have a sentence. */
 const SPOKEN = 12;
 
@@ -90,7 +102,7 @@ function Downhill({ store, state }: Props): JSX.Element {
     <section class="card downhill" role="group" aria-label="Downhill">
       <h2>Take a step downhill</h2>
       <p class="hint">
-        Every input moves against its gradient: <code>x.data -= {rate} * x.grad</code>. To first order {root} changes by −{rate} × the sum of the squared
+        Every input moves against its gradient: <code>x.data -= {rate} * x.grad</code>. For a small rate {root} changes by about −{rate} × the sum of the squared
         gradients = {number(expected)}.
       </p>
       <p class="actions">

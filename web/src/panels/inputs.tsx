@@ -2,7 +2,7 @@
 
 import { Component, createRef, type ComponentChildren, type JSX } from "preact";
 import { LEAF } from "../model/graph";
-import { readNumber, repr } from "../model/numbers";
+import { repr, typedNumber } from "../model/numbers";
 import type { State, Store } from "../state/store";
 
 interface Props {
@@ -67,9 +67,9 @@ class Field extends Component<Props & { readonly leaf: number }> {
   private readonly change = (event: Event & { readonly currentTarget: HTMLInputElement }): void => {
     const { store, leaf } = this.props;
     const { value } = event.currentTarget;
-    const number = readNumber(value);
+    const number = typedNumber(value);
     if (number === number) store.edit(leaf, number);
-    else store.set({ problem: { text: `“${value}” is not a number.` } });
+    else store.set({ problem: { text: `“${value}” is not a number. Write digits, such as 2, -0.5, 1/3 or 1e6.` } });
     event.currentTarget.value = repr(store.state.run.data[leaf]);
   };
 

@@ -71,6 +71,20 @@ function Account({ node, store, state, chosen, step }: Props & { node: number; c
         <output>{grad === null || isCovered(state, node) ? "·" : <Num state={state} x={grad} kind={tone(grad)} />}</output>
       </h2>
       <table>
+        {items.length > 0 && (
+          <thead>
+            <tr>
+              <th scope="col">use</th>
+              <th scope="col">local × upstream</th>
+              <th scope="col" class="number">
+                adds
+              </th>
+              <th scope="col" class="total">
+                so far
+              </th>
+            </tr>
+          </thead>
+        )}
         <tbody>
           {items.map((item) => {
             const edge = additions.edge[item];

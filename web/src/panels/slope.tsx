@@ -139,15 +139,15 @@ export class Slope extends Component<Props> {
           <text x="6" y="14">
             ↑ {root}
           </text>
-          <text x="6" y={HEIGHT - 6}>
-            {short(seen.left, 2)} … {short(seen.right, 2)}
-          </text>
         </svg>
+        <p class="hint">
+          Seen here: {name} from {short(seen.left, 2)} to {short(seen.right, 2)}.
+        </p>
         <p aria-live="polite">
           At {name} = <b>{number(x)}</b>, {root} = <b>{number(y)}</b>.{" "}
           {told ? (
             <>
-              The tangent has the slope {name}.grad = <b>{number(grad)}</b>: nudge {name} by ε, and {root} moves by {number(grad)} · ε.
+              The tangent has the slope {name}.grad = <b>{number(grad)}</b>: {root} moves {number(grad)} times as far as {name}, for a small nudge.
             </>
           ) : (
             "Which way does the curve go here, and how steeply? The backward pass will tell."

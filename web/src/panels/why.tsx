@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { countPaths, mainPath, type Path, pathName, strongestPaths } from "../lab/paths";
-import { rounded, short, thousands } from "../model/numbers";
+import { readNumber, rounded, short, thousands } from "../model/numbers";
 import type { Run } from "../model/run";
 import { edgeFormula } from "../words/sentences";
 import { allCovered } from "../state/state";
@@ -47,7 +47,7 @@ export function Why({ store, state }: Props): JSX.Element {
       </h2>
       <Sum state={state} node={node} />
       <p>{verdict(run, node, main)}</p>
-      <p class="hint">Select any node to ask about it. This is the path that carries most, from the result down.</p>
+      <p class="hint">Select any node to ask about it. This is the path that carries most, from the result down. Each bar is the whole gradient at that node, drawn by its power of ten.</p>
       <ol class="path" aria-label={`Path from ${graph.names[graph.root]} to ${name}`}>
         <Stop store={store} state={state} at={graph.root} node={node} />
         {main.edges.map((edge) => (
@@ -67,7 +67,7 @@ function Stop({ store, state, at, edge, node }: Props & { at: number; edge?: num
     <li>
       {edge !== undefined && (
         <button type="button" class="factor" onClick={() => store.select({ kind: "edge", id: edge })}>
-          × {short(run.local[edge])} <small>{edgeFormula(run, edge)}</small>
+          × {short(run.local[edge])} <small>{formulaOf(run, edge)}</small>
         </button>
       )}
       <button type="button" class={`stop${at === node ? " chosen" : ""}`} onClick={() => store.show(at)}>
@@ -80,6 +80,12 @@ function Stop({ store, state, at, edge, node }: Props & { at: number; edge?: num
       {others > 0 && <small class="hint">{others === 1 ? "one more use adds to it" : `${others} more uses add to it`}</small>}
     </li>
   );
+}
+
+/** The local derivative in symbols; empty where it is a plain number, which stands there already. */
+function formulaOf(run: Run, edge: number): string {
+  const text = edgeFormula(run, edge);
+  return readNumber(text) === readNumber(text) ? "" : text;
 }
 
 /** The gradient as the sum of what its paths bring. */

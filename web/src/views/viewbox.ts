@@ -20,6 +20,8 @@ export class ViewBox {
   private layout: Layout | null = null;
   /** Until the user moves the view, it follows the size of its frame. */
   private fitted = true;
+  /** The view on the screen, while a page is printed. */
+  private before: { readonly x: number; readonly y: number; readonly scale: number; readonly fitted: boolean } | null = null;
   private show: (x: number, y: number, scale: number) => void = () => undefined;
 
   /** Listen on a frame; `show` is called whenever the view changes. */
@@ -29,9 +31,30 @@ export class ViewBox {
     for (const [name, listener] of this.listeners()) svg.addEventListener(name, listener, { passive: false });
     this.resize = new ResizeObserver(() => (this.fitted && this.layout ? this.fit(this.layout) : this.apply()));
     this.resize.observe(svg);
+    addEventListener("beforeprint", this.forPaper);
+    addEventListener("afterprint", this.forScreen);
   }
 
+  /** On paper all of it is shown, as large as the paper is wide: the frame has another width there. */
+  private readonly forPaper = (): void => {
+    const frame = this.frame?.getBoundingClientRect();
+    if (!this.layout || !frame || frame.width === 0) return;
+    this.before = { x: this.x, y: this.y, scale: this.scale, fitted: this.fitted };
+    this.fit(this.layout);
+    this.frame?.setAttribute("viewBox", `0 0 ${frame.width} ${frame.height}`);
+  };
+
+  private readonly forScreen = (): void => {
+    if (this.before === null) return;
+    Object.assign(this, this.before);
+    this.before = null;
+    this.frame?.removeAttribute("viewBox");
+    this.apply();
+  };
+
   detach(): void {
+    removeEventListener("beforeprint", this.forPaper);
+    removeEventListener("afterprint", this.forScreen);
     this.resize?.disconnect();
     for (const [name, listener] of this.listeners()) this.frame?.removeEventListener(name, listener);
   }
