@@ -10,4 +10,5 @@ if __name__ == "__main__":
     status = build()
     if status == 0:
         print(f"The site is in {SITE}: open {SITE / 'index.html'}.")
+        print(f"The Python of chapter 6 wants a server: python -m http.server -d {SITE}")
     sys.exit(status)

@@ -80,6 +80,11 @@ def test_layers_return_micrograds_shapes():
     assert repr(nn.Layer(2, 1, nonlin=False)) == "Layer of [LinearNeuron(2)]"
 
 
+def test_the_sizes_of_an_mlp_stand_in_a_list() -> None:
+    with pytest.raises(TypeError, match=r"stand in a list, also of one: MLP\(2, \[3\]\)"):
+        nn.MLP(2, 3)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("layer", [nn.Neuron(3), nn.MLP(3, [2, 1]), nn.Linear(3, 2), nn.RMSNorm(3)])
 def test_an_input_of_the_wrong_length_is_an_error(layer):
     with pytest.raises(ValueError, match="needs 3 numbers and got 2"):

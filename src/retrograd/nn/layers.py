@@ -114,6 +114,8 @@ class MLP(Module):
     """
 
     def __init__(self, nin: int, nouts: Sequence[int]) -> None:
+        if isinstance(nouts, int):
+            raise TypeError(f"the sizes of the layers stand in a list, also of one: MLP({nin}, [{nouts}]).")
         sizes = [nin, *nouts]
         self.layers: list[Layer] = [
             Layer(sizes[i], sizes[i + 1], nonlin=i != len(nouts) - 1) for i in range(len(nouts))
