@@ -35,6 +35,7 @@ class ScalarGraph:
         sources: the number of each node's line in the user's program; 0 if unknown.
         results: which roots are several results.
         pool: the constants of lists from which nodes take an item (``takes.Take``).
+        code: about how many nodes of code it takes, if its sums have another order than the user's; else 0.
     """
 
     names: list[str]
@@ -47,6 +48,7 @@ class ScalarGraph:
     sources: NDArray[np.int64]
     results: tuple[int, ...] = ()
     pool: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    code: int = 0
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -21,11 +21,11 @@ __all__ = ["with_terms_grouped"]
 
 _ADD, _SUB, _SUM = (ROWS.index(name) for name in ("add", "sub", "sum"))
 
-#: A sum has so many terms at least, and each group so many on average; larger graphs are left as they are.
-_LEAST_TERMS, _LEAST_IN_GROUP, _MOST_NODES = 8, 2.0, 100_000
+#: A sum has so many terms at least, and each group so many on average.
+_LEAST_TERMS, _LEAST_IN_GROUP = 8, 2.0
 
-#: So many sums are looked at, the longest ones.
-_MOST_CHAINS = 8
+#: So many sums are looked at, the longest ones; of large graphs fewer, so that so many nodes are looked at in all.
+_MOST_CHAINS, _MOST_LOOKS = 8, 100_000
 
 #: What goes into more terms than these is computed before all of them.
 _MOST_TERMS_OF_ONE = 4
@@ -36,15 +36,13 @@ _NONE, _ALL = 0, 1
 
 def with_terms_grouped(graph: ScalarGraph) -> ScalarGraph:
     """The same graph with such terms side by side; the graph itself, where that changes nothing."""
-    if len(graph) > _MOST_NODES:
-        return graph
-    found = with_terms_last(graph)
+    found, size = with_terms_last(graph), len(graph)
     chains = _chains(found)
-    for longest in range(min(len(chains), _MOST_CHAINS)):
+    for longest in range(min(len(chains), _MOST_CHAINS, _MOST_LOOKS // max(len(graph), 1))):
         chain = _chains(found)[longest]  # the numbers of nodes change
-        order, links = _Terms(found, chain).order()
-        found = _ordered(found, chain, order, links)
-    return graph if np.array_equal(found.rows, graph.rows) else found
+        terms = _Terms(found, chain)
+        found, size = _ordered(found, chain, *terms.order()), size - terms.repeated
+    return graph if np.array_equal(found.rows, graph.rows) else replace(found, code=size)
 
 
 def _ordered(graph: ScalarGraph, chain: list[int], order: list[int], links: list[int]) -> ScalarGraph:
@@ -88,10 +86,15 @@ def _chains(graph: ScalarGraph) -> list[list[int]]:
 
 
 class _Terms:
-    """The nodes of a graph by the terms of a chain of sums that they go into. What the chain begins with is term 0."""
+    """The nodes of a graph by the terms of a chain of sums that they go into. What the chain begins with is term 0.
+
+    Attributes:
+        repeated: How many nodes are like one before them, once they are in order.
+    """
 
     def __init__(self, graph: ScalarGraph, chain: Sequence[int]) -> None:
         self._graph, self._chain = graph, chain
+        self.repeated: int = 0
         self._number_of_link = {node: number for number, node in enumerate(chain, 1)}
         self._sets: list[frozenset[int]] = [frozenset(), frozenset()]
         self._numbers: dict[frozenset[int], int] = {}
@@ -171,8 +174,11 @@ class _Terms:
         for size in sorted(of_size, reverse=True):
             for group in _groups([self._shape(nodes) for nodes in of_size[size]]):
                 order += (node for number in group for node in of_size[size][number])
+                self.repeated += (len(group) - 1) * len(of_size[size][group[0]])
         groups = _groups([(self._kind(number), self._shape(nodes)) for number, nodes in enumerate(single)])
+        self.repeated += sum((len(group) - 1) * (len(single[group[0]]) + 1) for group in groups)
         if len(self._chain) < _LEAST_IN_GROUP * len(groups):
+            self.repeated = 0
             return [*range(len(self._graph))], [*self._chain]
         links = []
         for number in (number for group in groups for number in group):

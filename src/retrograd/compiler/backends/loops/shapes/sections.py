@@ -35,8 +35,9 @@ _LONG, _GAIN, _GAIN_IN_C, _FEW = 100, 2.0, 1.5, 200
 _MANY_ITERATIONS = 24
 #: Of more nodes of code, shapes that are larger by less than this factor are not compared.
 _MANY, _MOST_LIKE = 3_000, 1.1
-#: Little of a graph repeats itself if more than this part of it is written.
-_PART = 0.25
+#: Little of a graph repeats itself if more than this part of it is written. Another order of its sums must be less by
+#: this factor, and take less time by the next one.
+_PART, _MUCH_LESS, _MUCH_FASTER = 0.25, 3, 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +100,12 @@ def forms_of(exported: Mapping[str, Any], balanced: bool = True, lookups: Lookup
     Arguments and exceptions are those of ``read_graph``.
     """
     graph = read_graph(exported, balanced, lookups)
-    if _sections(graph).size <= max(_LONG, _PART * len(graph)):
+    size = _sections(graph).size
+    if size <= max(_LONG, _PART * len(graph)):
         return [graph]
     chains = graph if not balanced else read_graph(exported, False, lookups)
     grouped = with_terms_grouped(chains)
-    if grouped is chains:
+    if grouped is chains or _MUCH_LESS * grouped.code > size:
         return [graph]
     return [graph, with_whole_chains(grouped, np.zeros(len(grouped), bool)) if balanced else grouped]
 
@@ -115,9 +117,14 @@ def find_fastest_graph(graphs: Sequence[ScalarGraph], most_straight: int = MOST_
         taken = with_takes(graph)
         found += [(which, taken)] if taken is graph else [(which, taken), (which, graph)]
     times: list[tuple[float, int]] = []
+    least: float = math.inf
     for place, (_, graph) in enumerate(found if len(found) > 1 else []):
         with suppress(UnsupportedGraphError):
-            times.append((_fastest(graph, _shapes_within(graph, most_straight))[1], place))
+            if least <= graph.code:
+                continue
+            shapes = _shapes_within(graph, most_straight)
+            least = min(least, shapes[0].size)
+            times.append((_fastest(graph, shapes)[1] * (_MUCH_FASTER if graph.code else 1.0), place))
     return found[min(times)[1] if times else 0]
 
 
