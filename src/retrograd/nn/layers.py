@@ -103,7 +103,10 @@ class MLP(Module):
 
     Args:
         nin: The number of inputs.
-        nouts: The number of neurons of each layer.
+        nouts: The number of neurons of each layer, in a list.
+
+    Raises:
+        TypeError: ``nouts`` is a number.
 
     Example:
         >>> import retrograd as rg
