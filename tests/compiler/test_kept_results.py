@@ -85,6 +85,24 @@ def test_new_results_of_a_cache_do_not_cost_the_programs_that_there_are() -> Non
     assert compiled.stats().traces == 3
 
 
+@pytest.mark.filterwarnings("ignore::retrograd.errors.CompileWarning")
+def test_a_cache_with_less_room_than_a_call_wants_keeps_nothing_of_a_trace() -> None:
+    """Each call forgets what it will ask for next: a trace computes it, and no later call may find that."""
+
+    @functools.lru_cache(maxsize=2)
+    def squared(x: float) -> float:
+        return x * x
+
+    def f(p: float, xs: list[float]) -> Any:
+        return sum(p * squared(x) if x > 0.4 * p else p * x + squared(x) for x in xs)
+
+    compiled = rg.compile(f)
+    for n in range(30):
+        xs = [0.1 * (n % 5), 0.5, 0.2 * (n % 3), 0.7]
+        assert compiled.value_and_grad(1.0 + n % 2, xs) == pytest.approx(rg.value_and_grad(f)(1.0 + n % 2, xs))
+        assert squared(0.5) == 0.25
+
+
 def test_numbers_that_a_librarys_object_keeps_together() -> None:
     interpolate, stats = pytest.importorskip("scipy.interpolate"), pytest.importorskip("scipy.stats")
     x = np.linspace(0.0, 3.0, 12)

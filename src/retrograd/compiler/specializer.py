@@ -31,6 +31,7 @@ from .reports.reasons import Cause, Reason
 from .request import CompileRequest, Options
 from .storm_watch import StormWatch
 from .tier_up import TierUp
+from .tracing.followed_calls import is_traced
 from .tracing.recorder import Recorder
 from .tracing.traced_call import Described, Traced, guards_of, trace
 from .varying_arguments import VaryingArguments
@@ -311,18 +312,19 @@ class Specializer:
         call = attempt.call
 
         def run(described: Described | None) -> Traced | Cause:
-            return trace(
-                self._function,
-                call.arguments,
-                call.differentiate_first,
-                self.captured.asks,
-                several=call.is_plain,
-                described=described,
-                as_number=not call.is_plain,
-                functions=self.captured.functions,
-                exact=self._options.exact,
-                varying=varying,
-            )
+            with self.captured.keeping_nothing(is_traced):
+                return trace(
+                    self._function,
+                    call.arguments,
+                    call.differentiate_first,
+                    self.captured.asks,
+                    several=call.is_plain,
+                    described=described,
+                    as_number=not call.is_plain,
+                    functions=self.captured.functions,
+                    exact=self._options.exact,
+                    varying=varying,
+                )
 
         if varying.optional or varying.members:
             self.conversions.read_optional()

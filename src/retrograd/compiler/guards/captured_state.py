@@ -10,13 +10,15 @@ What is in no place, such as files and what libraries keep for themselves, is no
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from types import FunctionType
 from typing import Any, NamedTuple
 
 from ... import engine
 from ..reports.notices import Notices, frozen_data
+from .contents import results_of
 from .dependencies import DATA_LIMIT, Reach
 from .libraries import look_into_package_of
 from .snapshot import Snapshot
@@ -108,6 +110,17 @@ class CapturedState:
         path = self.change() or self._reach.added()
         return path and f"{self._reach.line_of(path) or 'the function'} changes {path}".replace(",,", ",")
 
+    @contextmanager
+    def keeping_nothing(self, is_traced: Callable[[Any], bool]) -> Iterator[None]:
+        """For a trace: clear the caches that got results of what only a trace has, which a later call would find."""
+        before = [(cached, cached.cache_info().misses) for cached, _ in self._reach.caches]
+        try:
+            yield
+        finally:
+            for cached, misses in before:
+                if cached.cache_info().misses != misses and any(map(is_traced, list(results_of(cached)))):
+                    cached.cache_clear()
+
     @property
     def keeps_a_result(self) -> bool:
         """Whether what has changed is a ``cached_property``, which is computed once."""
@@ -116,8 +129,9 @@ class CapturedState:
         return any(isinstance(vars(base).get(name), cached_property) for base in bases)
 
     def snapshot(self) -> Snapshot:
-        """What the places hold now."""
-        return Snapshot(self._reach.places)
+        """What the places hold now, but for the results of caches, which only a cache itself may write."""
+        results = {id(results_of(cached)) for cached, _ in self._reach.caches}
+        return Snapshot([place for place in self._reach.places if id(place[1]) not in results])
 
     def _place(self) -> int | None:
         with _lock:

@@ -116,7 +116,7 @@ class Reach:
         self._codes: list[types.CodeType] = []
         self.kinds: dict[type, Kind] = {}  #: of the objects that are looked into
         self._open: set[type] = set()  # of whose instances attributes alone are looked at
-        self._caches: list[tuple[Any, list[Any]]] = []  # with their results that may change
+        self.caches: list[tuple[Any, list[Any]]] = []  #: with their results that may change
         self._things = self._data = 0
         self._weighed: set[int] = set()  # containers of data for which there is room
         self._names: list[tuple[Mapping[str, Any], tuple[str, ...], str]] = []  # the attributes of an object or a class
@@ -131,7 +131,7 @@ class Reach:
 
     def has_new_results(self) -> bool:
         """Whether a cache has got results that may change."""
-        return any([*map(id, open_results(cached))] != [*map(id, before)] for cached, before in self._caches)
+        return any([*map(id, open_results(cached))] != [*map(id, before)] for cached, before in self.caches)
 
     def has_other_names(self) -> bool:
         """Whether a module, an object or a cache has other things than it had, of which places may be needed."""
@@ -348,7 +348,7 @@ class Reach:
 
     def _results(self, cached: Any, path: str) -> None:
         """The results that an ``lru_cache`` has, which it may forget, and others that it may get."""
-        self._caches.append((cached, found := open_results(cached)))
+        self.caches.append((cached, found := open_results(cached)))
         results = results_of(cached)
         for arguments in list(islice(results, _MOST_RESULTS)):
             self._named(results, arguments, f"{path}.cache_info()")

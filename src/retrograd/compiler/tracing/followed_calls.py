@@ -28,7 +28,7 @@ from .choice_tracer import is_choice
 from .float_tracer import is_tracer
 from .followed_numpy import FOLLOWED, is_instance
 
-__all__ = ["follower_of", "following", "own_code"]
+__all__ = ["follower_of", "following", "is_traced", "own_code"]
 
 #: Those that give what an int is, or other things than floats: they want a plain number, or ask the tracer themselves.
 _LEFT = frozenset(
@@ -44,9 +44,10 @@ _NUMPYS = ("isfinite", "isinf", "isnan")
 _MOST_PLACES = 64
 
 
-def _is_traced(thing: Any) -> bool:
+def is_traced(thing: Any) -> bool:
+    """Whether something is the tracer of a number, or a list or a tuple with one."""
     thing = _item(thing)
-    return is_tracer(thing) or is_choice(thing) or (type(thing) in (list, tuple) and any(map(_is_traced, thing)))
+    return is_tracer(thing) or is_choice(thing) or (type(thing) in (list, tuple) and any(map(is_traced, thing)))
 
 
 def _item(thing: Any) -> Any:
@@ -87,7 +88,7 @@ def _following(module: types.ModuleType, name: str) -> Callable[..., Any]:
     def of(*arguments: Any, **options: Any) -> Any:
         if name == "fsum":
             arguments = tuple(map(list, arguments))
-        traced = [*filter(_is_traced, arguments)]
+        traced = [*filter(is_traced, arguments)]
         if not traced:
             return pythons(*arguments, **options)
         return _recorder_of(traced[0]).raising(lambda: ours(*map(_as_float, arguments), **options))
@@ -118,7 +119,7 @@ def _constants(things: Any) -> list[float]:
 
 def _recorder_of(thing: Any) -> Any:
     thing = _item(thing)
-    return _recorder_of(next(filter(_is_traced, thing))) if type(thing) in (list, tuple) else thing._recorder
+    return _recorder_of(next(filter(is_traced, thing))) if type(thing) in (list, tuple) else thing._recorder
 
 
 _NAMES = [
