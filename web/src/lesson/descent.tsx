@@ -37,7 +37,7 @@ export class Descent extends Component<PanelProps, { readonly losses: readonly n
   private readonly start = this.props.store.state.run;
   private readonly parameters = parametersOf(this.start.graph, this.props.figure.options.parameters ?? "");
   private frame = 0;
-  /** The run that the steps here have led to: another one, and they are counted anew. */
+  /** The run that the last step here has made. Where the figure has another run, a reader has changed an input: steps are counted anew. */
   private made = this.start;
 
   constructor(props: PanelProps) {
