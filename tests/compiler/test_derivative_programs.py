@@ -337,3 +337,19 @@ def test_what_a_selection_does_not_choose_may_be_another_selection(name: str) ->
             (wanted,) = rg.jacobian(lambda x, i, j: [f(x, i, j)])(x, *at)
             assert jacobian(x, *at) == [wanted], (seed, first, i, j)
             assert tangent(x, *at) == pytest.approx(sum(wanted)), (seed, first, i, j)
+
+
+def test_a_function_tells_of_its_derivatives_that_answer_the_calls() -> None:
+    def f(x: Any, y: Any) -> Any:
+        return x * y * y if y > 0.0 else x
+
+    by_argument, by_keyword, curved_twice = rg.compile(f), rg.compile(f), rg.compile(lambda x: x[0] * x[1])
+    assert [rg.grad(by_argument, argnums=1)(2.0, y) for y in (3.0, 4.0)] == [12.0, 16.0]
+    assert [by_keyword(x=x, y=3.0) for x in (1.0, 2.0)] == [9.0, 18.0]
+    assert [rg.hessian(curved_twice)([x, 2.0])[0] for x in (1.0, 2.0)] == [[0.0, 1.0], [0.0, 1.0]]
+    for told in (by_argument, by_keyword, curved_twice):
+        assert (told.stats().hits, told.stats().traces, told.tier) == (2, 1, told.stats().programs[0].tier)
+        assert "return" in told.program()
+    assert "test_derivative_programs.py" in by_argument.guards()
+    assert [by_argument(2.0, 3.0) for _ in range(3)] == [18.0] * 3
+    assert by_argument.stats().hits == 3  # the function's own: they are the most now

@@ -65,3 +65,14 @@ def test_the_warning_names_it() -> None:
     with pytest.warns(rg.errors.CompileWarning, match=r"argument 1\[0\]\[1\] is the str '\d+', and was the str '\d+'"):
         found = [f(2.0, rows) for rows in calls]
     assert found == [sum(2.0 * x * int(days) for x, days in rows) for rows in calls]
+
+
+def test_the_warning_counts_the_arguments_as_they_are_written() -> None:
+    @rg.compile
+    def f(labels: list[str], x: float) -> Any:
+        return x * float(len(labels[0]))
+
+    gradient = rg.grad(f, argnums=1)
+    with pytest.warns(rg.errors.CompileWarning, match=r"argument 0\[0\] is the str 'a+', and was the str 'a+'"):
+        found = [gradient(["a" * k], 3.0) for k in range(20)]
+    assert found == [float(k) for k in range(20)]

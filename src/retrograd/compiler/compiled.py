@@ -41,8 +41,8 @@ class Compiled(Generic[P]):
     the function is traced and compiled first. What cannot be compiled runs eagerly, with the same result;
     ``stats()`` says how often, and why. At most 256 specializations are kept, the most recently used ones.
 
-    ``tier``, ``stats``, ``program`` and ``inspect`` look inside, ``to_jax`` makes a JAX function, ``clear`` forgets
-    every specialization. Pickles and copies start without specializations.
+    ``tier``, ``stats``, ``guards``, ``program`` and ``inspect`` look inside: where most calls went to a derivative of
+    the function, into that one. ``clear`` forgets every specialization. Pickles and copies start without any.
     """
 
     def __init__(self, function: Callable[P, Any], options: Options) -> None:
@@ -279,8 +279,7 @@ class Compiled(Generic[P]):
     def _mapped(
         self, method: Method, call: Callable[..., Any], members: Sequence[tuple[Any, ...]], threads: int
     ) -> list[Any]:
-        alone = self._uncompiled or self._options.verify or active_recorder() is not None or is_differentiating()
-        if alone:
+        if self._uncompiled or self._options.verify or active_recorder() is not None or is_differentiating():
             return [call(*member) for member in members]
         return mapped(self._dispatcher, method, call, list(members), threads)
 
@@ -432,8 +431,8 @@ class Compiled(Generic[P]):
         ``"vm"``: kernels of the virtual machine; ``"llvm"``: machine code; ``"interpreter"``: node by node.
         ``"eager"`` if there is no program.
         """
-        if self._primal is not None:
-            return self._answering().tier
+        if (other := self._answering()) is not self:
+            return other.tier
         return "eager" if self._uncompiled else self._cache.tier()
 
     def stats(self) -> Statistics:
@@ -452,8 +451,8 @@ class Compiled(Generic[P]):
             >>> square.stats().traces, square.stats().hits
             (1, 2)
         """
-        if self._primal is not None:
-            return self._answering().stats()
+        if (other := self._answering()) is not self:
+            return other.stats()
         return gathered(None if self._uncompiled else self._cache, self._causes)
 
     def program(self, after: Pass = "reroll") -> str:
@@ -481,8 +480,8 @@ class Compiled(Generic[P]):
             't0 = in1[0] * in1[0] + in0[0] * in0[0]'
         """
         check_pass(after)
-        if self._primal is not None:
-            return self._answering().program(after)
+        if (other := self._answering()) is not self:
+            return other.program(after)
         if self._uncompiled:
             return f"There is no program: {self._uncompiled}."
         facts = self._cache.facts()
@@ -506,8 +505,8 @@ class Compiled(Generic[P]):
             >>> print(bent.guards().splitlines()[1])
               its arguments are: a float
         """
-        if self._primal is not None:
-            return self._answering().guards()
+        if (other := self._answering()) is not self:
+            return other.guards()
         if self._uncompiled:
             return f"There are no guards: {self._uncompiled}."
         return self._dispatcher.specializer.guards()
@@ -565,13 +564,14 @@ class Compiled(Generic[P]):
         return f"<compiled {getattr(self._function, '__qualname__', self._function)!s}>"
 
     def _answering(self) -> Compiled[...]:
-        """Whose programs answer for a gradient: its function's, or those of the variant that most calls went to."""
-        assert self._primal is not None
-        made = (*self._primal._variants.values(), *self._primal._derivatives.values())
-        most: Compiled[...] = self._primal
-        for one in made:
-            most = one if one.stats().hits > most.stats().hits else most
-        return most
+        """Who tells of the calls: the function, its gradient's or the variant of it that most of them went to."""
+        own = self if self._primal is None else self._primal._answering()
+        made = [own, *(one._answering() for one in (*self._variants.values(), *self._derivatives.values()))]
+        return max(made, key=Compiled._calls_answered)
+
+    def _calls_answered(self) -> int:
+        by_programs = 0 if self._uncompiled else sum(hits for _, _, hits in self._cache.inventory())
+        return by_programs + gathered(None, self._causes).eager
 
     # --- keywords and methods ----------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .backoff import Storm
+from .calls.argument_order import as_written
 from .examples import Examples
 from .if_conversion.conversions import Conversions
 from .reports.notices import (
@@ -112,4 +113,6 @@ class StormWatch:
             for one, each in self._examples.numbered()
             if one != number and each.differentiate_first == new.differentiate_first
         ]
-        return first_difference(same[-1], new.arguments) if same else ""
+        if not same:
+            return ""
+        return first_difference(as_written(self._function, same[-1]), as_written(self._function, new.arguments))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["taking_by_position", "with_first"]
+__all__ = ["as_written", "taking_by_position", "with_first"]
 
 
 def taking_by_position(function: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., Any]:
@@ -24,11 +25,24 @@ def with_first(function: Callable[..., Any], positions: Sequence[int], several: 
     """The function with the arguments at ``positions`` before all others, in a tuple if ``several``."""
     places = sorted(zip(positions, range(len(positions)), strict=True))
 
-    @functools.wraps(function, updated=())
-    def reordered(first: Any, *others: Any) -> Any:
+    def in_its_order(first: Any, *others: Any) -> list[Any]:
         arguments = list(others)
         for position, which in places:
             arguments.insert(position, first[which] if several else first)
-        return function(*arguments)
+        return arguments
 
+    @functools.wraps(function, updated=())
+    def reordered(first: Any, *others: Any) -> Any:
+        return function(*in_its_order(first, *others))
+
+    _orders[reordered] = in_its_order
     return reordered
+
+
+#: How functions with other arguments first give them to the function that the user wrote.
+_orders: weakref.WeakKeyDictionary[Callable[..., Any], Callable[..., list[Any]]] = weakref.WeakKeyDictionary()
+
+
+def as_written(function: Callable[..., Any], arguments: Sequence[Any]) -> Sequence[Any]:
+    """The arguments of a call in the order of the function that the user wrote, to tell of them."""
+    return _orders[function](*arguments) if function in _orders else arguments
