@@ -17,7 +17,8 @@ from retrograd import Value
 from retrograd.compiler import specializer
 from retrograd.compiler.calls import arguments, dispatch, effects
 from retrograd.compiler.comparison import Difference
-from retrograd.compiler.guards import captured_state, dependencies
+from retrograd.compiler.guards import captured_state
+from retrograd.compiler.guards.reach import code, places
 from retrograd.compiler.tracing import float_tracer, recorder
 
 pytestmark = native
@@ -86,7 +87,7 @@ def _without_places(*kinds: str) -> Any:
 
         return some
 
-    return _patched(dependencies.Reach, "_place", make)
+    return _patched(places.Places, "add", make)
 
 
 def _unguarded() -> Any:
@@ -106,7 +107,7 @@ def _effects_unnoticed() -> Iterator[None]:
 def _attributes_unnoticed() -> Iterator[None]:
     with (
         _no_plain_run_agrees(),
-        mock.patch.object(dependencies, "method_that_is_asked_for", return_value=""),
+        mock.patch.object(code, "method_that_is_asked_for", return_value=""),
         mock.patch.object(float_tracer, "_reads_attribute", return_value=False),
     ):
         yield

@@ -1,5 +1,5 @@
 // Guards on captured state: what the function reads besides its arguments. It finds that in places: variables that it
-// closes over or names, and what lists, dictionaries, arrays and objects hold there. dependencies.py finds the places;
+// closes over or names, and what lists, dictionaries, arrays and objects hold there. guards/reach/ finds the places;
 // this class compares their contents with what they held when the function was traced. A specialization answers a call
 // only if every place still holds the same.
 #pragma once

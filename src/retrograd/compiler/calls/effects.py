@@ -24,8 +24,8 @@ import numpy as np
 from ... import engine
 from ...engine.containers import contents_of, has_plain_fields, registered
 from ...engine.source_lines import Location, current_location
-from ..guards.dependencies import GENERATORS
 from ..guards.libraries import is_library
+from ..guards.reach.reach import GENERATORS
 
 __all__ = ["Effects", "contents", "noting_effects"]
 

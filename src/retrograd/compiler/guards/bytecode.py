@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ... import engine
-from .contents import contents_of_cell
+from .reach.contents import contents_of_cell
 
 __all__ = [
     "IDENTITY",

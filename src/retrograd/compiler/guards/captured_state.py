@@ -1,7 +1,7 @@
 """Captured state: what a compiled function reads besides its arguments, as it was when the function was traced.
 
-A program stands for its function as long as every place that the function can reach (dependencies.py) holds what it
-held in the trace. Each call compares the places natively (native/compiler/guards/state_guards.hpp). Where one has
+A program stands for its function as long as every place that the function can reach (reach/) holds what it held in
+the trace. Each call compares the places natively (native/compiler/guards/state_guards.hpp). Where one has
 changed, the program does not answer; it does again when the place holds what it held.
 
 What is in no place, such as files and what libraries keep for themselves, is not compared: docs/compile.md lists it.
@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 from ... import engine
 from ..reports.notices import Notices, frozen_data
-from .contents import results_of
-from .dependencies import DATA_LIMIT, Reach
 from .libraries import look_into_package_of
+from .reach.contents import results_of
+from .reach.places import DATA_LIMIT
+from .reach.reach import Reach
 from .snapshot import Snapshot
 
 __all__ = ["Asks", "CapturedState", "asks_of", "functions_of"]
@@ -43,7 +44,7 @@ class Asks(NamedTuple):
     @staticmethod
     def by(reach: Reach) -> Asks:
         """What the code asks that was reached."""
-        containers = frozenset(id(thing) for kind, thing, _ in reach.places if kind in _CONTAINERS)
+        containers = frozenset(id(thing) for kind, thing, _ in reach.places.found if kind in _CONTAINERS)
         return Asks(
             containers if reach.tests_identity else None, reach.asks_kinds, reach.asks_missing, reach.asks_types
         )
@@ -64,7 +65,7 @@ def _reach_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Reach:
 
 
 def _functions(reach: Reach) -> list[FunctionType]:
-    return [thing for kind, thing, _ in reach.places if kind == "function"]
+    return [thing for kind, thing, _ in reach.places.found if kind == "function"]
 
 
 class CapturedState:
@@ -86,9 +87,9 @@ class CapturedState:
                     self._cache.outdated(self._number)
                 self._objects = list(objects)
                 self._reach = Reach(self._roots())
-                self._number = self._cache.capture(self._reach.places)
-                if self._reach.frozen:
-                    self._notices.once("frozen", frozen_data(self._function, self._reach.frozen, DATA_LIMIT))
+                self._number = self._cache.capture(self._reach.places.found)
+                if self._reach.places.frozen:
+                    self._notices.once("frozen", frozen_data(self._function, self._reach.places.frozen, DATA_LIMIT))
             return self._number
 
     def _roots(self) -> list[tuple[Any, str]]:
@@ -103,7 +104,7 @@ class CapturedState:
     def change(self) -> str:
         """What has changed since the last capture, as users write it; "" if nothing has."""
         place = self._place()
-        return "" if place is None else self._reach.paths[place]
+        return "" if place is None else self._reach.places.paths[place]
 
     def change_by_function(self) -> str:
         """What has changed, after a run of the function, with the line that changes it: a sentence without a dot."""
@@ -131,7 +132,7 @@ class CapturedState:
     def snapshot(self) -> Snapshot:
         """What the places hold now, but for the results of caches, which only a cache itself may write."""
         results = {id(results_of(cached)) for cached, _ in self._reach.caches}
-        return Snapshot([place for place in self._reach.places if id(place[1]) not in results])
+        return Snapshot([place for place in self._reach.places.found if id(place[1]) not in results])
 
     def _place(self) -> int | None:
         with _lock:
@@ -160,9 +161,9 @@ class CapturedState:
     @property
     def paths(self) -> Sequence[str]:
         """The places that each call compares, as users write them."""
-        return tuple(dict.fromkeys(self._reach.paths))
+        return tuple(dict.fromkeys(self._reach.places.paths))
 
     @property
     def frozen(self) -> Sequence[str]:
         """The data that no call compares, because there is too much of it."""
-        return tuple(self._reach.frozen)
+        return tuple(self._reach.places.frozen)

@@ -9,8 +9,8 @@ from contextlib import suppress
 from operator import is_
 from typing import Any
 
-from .contents import content_of_slot, contents_of_cell
-from .dependencies import Place
+from .reach.contents import content_of_slot, contents_of_cell
+from .reach.places import Place
 
 __all__ = ["Snapshot"]
 

@@ -9,7 +9,7 @@ import types
 from itertools import chain
 from typing import Any
 
-from .libraries import inherited_names, is_in_use, of_a_library
+from ..libraries import inherited_names, is_in_use, of_a_library
 
 __all__ = [
     "MAKERS",

@@ -11,10 +11,18 @@ from typing import Any
 
 from .data import ENDS
 
-__all__ = ["attributes_of", "content_of_slot", "contents_of_cell", "has_buffer", "open_results", "results_of"]
+__all__ = [
+    "MOST_RESULTS",
+    "attributes_of",
+    "content_of_slot",
+    "contents_of_cell",
+    "has_buffer",
+    "open_results",
+    "results_of",
+]
 
 #: So many results of a cache are looked at.
-_MOST_RESULTS = 1000
+MOST_RESULTS = 1000
 
 
 def attributes_of(thing: Any) -> tuple[dict[str, Any], ...]:
@@ -62,7 +70,7 @@ def open_results(cached: Any) -> list[Any]:
         results: Iterable[Any] = (one for one in _inside(cached) if not (type(one) is dict and _has_links(one)))
     else:
         results = results_of(cached).values()
-    return [one for one in islice(results, 2 * _MOST_RESULTS) if _may_change(one)]
+    return [one for one in islice(results, 2 * MOST_RESULTS) if _may_change(one)]
 
 
 def _inside(cached: Any) -> list[Any]:

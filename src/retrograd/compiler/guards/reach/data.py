@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import Value
-from ...index import Index
+from ....engine import Value
+from ....index import Index
 
 __all__ = ["ENDS", "are_rows_of_ends", "holds_numbers", "is_data", "is_number_or_array", "is_read_only", "weighed"]
 

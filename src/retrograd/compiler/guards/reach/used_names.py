@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Collection
 from typing import Any
 
-from .libraries import READERS
+from ..libraries import READERS
 
 _Act = Callable[[], None]
 

@@ -1,0 +1,1 @@
+"""The search for what a function can reach beside its arguments."""
