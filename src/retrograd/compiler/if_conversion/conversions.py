@@ -285,7 +285,8 @@ class Conversions:
 
     def _count_iterations(self, tracing: Tracing[T]) -> None:
         """Learn how many iterations loops take in this call. To trace only the arms that are taken costs little."""
-        made = (self._converted(own_code(one)) for one in tracing.functions)
+        orders = self._orders(tracing.functions)
+        made = (self._converted(own_code(one), orders) for one in tracing.functions)
         if any("Loop" in one.co_names for code in made if code is not None for one in codes_of(code)):
             run, _, _ = self._attempt(tracing, only_counts=True)
             self._learn_iterations(run.needed)
@@ -354,13 +355,13 @@ class Conversions:
         from .trial import Asked, Trial, trial  # few functions need it, and each import of the package would wait
 
         changed: list[tuple[types.FunctionType, types.CodeType]] = []
-        asked, catches = Asked(False, False, False, False), False
+        asked, catches, orders = Asked(False, False, False, False), False, self._orders(functions)
         codes = map(own_code, functions)
         self._asks_identity |= any(tests_identity(code) and not is_of_dataclass(code) for code in codes)
         try:
             for function in functions:
                 code = own_code(function)
-                if made := self._converted(code):
+                if made := self._converted(code, orders):
                     changed.append((function, code))
                     function.__code__ = made
                 catches |= catches_exceptions(code)
@@ -386,15 +387,19 @@ class Conversions:
             for function, code in changed:
                 function.__code__ = code
 
-    def _converted(self, code: types.CodeType) -> types.CodeType | None:
+    def _converted(self, code: types.CodeType, orders: bool) -> types.CodeType | None:
+        """``orders``: a ``__lt__`` decides, which what sorts may call."""
         lines = self._lines_in(code)
         asks = self._asks_identity and (tests_none(code) or tests_identity(code))
-        if not lines and not asks and not self._lists:
+        if not lines and not asks and not self._lists and not orders:
             return None
-        from .rewriting.converter import converted
+        from .rewriting.converter import Wanted, converted
 
         refused = frozenset(line for file, line in self._refused if file == code.co_filename)
-        return converted(code, lines, refused, asks, bool(self._lists))
+        return converted(code, Wanted(lines, refused, asks, bool(self._lists), orders))
+
+    def _orders(self, functions: Sequence[types.FunctionType]) -> bool:
+        return any(one.__name__ == "__lt__" and self._lines_in(own_code(one)) for one in functions)
 
     def _lines_in(self, code: types.CodeType) -> frozenset[int]:
         wanted = {line for file, line in self._wanted if file == code.co_filename}

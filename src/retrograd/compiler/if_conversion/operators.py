@@ -17,6 +17,7 @@ IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "FloorDiv": operator.ifloordiv,
     "Mod": operator.imod,
     "Pow": operator.ipow,
+    "MatMult": operator.imatmul,
 }
 #: What ``old + new`` does.
 ANEW: dict[str, Callable[[Any, Any], Any]] = {

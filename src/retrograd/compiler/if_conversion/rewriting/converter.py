@@ -14,8 +14,8 @@ import contextlib
 import functools
 import types
 import weakref
-from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from ..operators import COMPARISONS, IN_PLACE
 from .arm_expressions import REDUCTIONS, is_of_tests, membership, of_tests, test_of_identity
@@ -27,12 +27,17 @@ from .matches import write_as_tests
 from .source import compiled, definitions_of
 from .tree import ARMS, RefusedError, assigned, at, copied, is_of_arms, load, of_arms, parameters, swapped_parts
 
-__all__ = ["as_arm", "converted", "refusals"]
+__all__ = ["Wanted", "as_arm", "converted", "refusals", "unconverted"]
 
-#: Methods and functions that search, or sort, or ask what decisions choose.
-_SEARCHES = frozenset(
-    {"get", "index", "isinstance", "median", "nlargest", "nsmallest", "range", "remove", "sort", "sorted"}
+#: Methods and functions that sort.
+_ORDERS = frozenset(
+    {
+        *("sort", "sorted", "heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
+        *("insort", "insort_left", "insort_right"),
+    }
 )
+#: Methods and functions that search, or sort, or ask what decisions choose.
+_SEARCHES = frozenset({"get", "index", "isinstance", "median", "nlargest", "nsmallest", "range", "remove", *_ORDERS})
 
 #: Methods without arguments that an array of numbers may have.
 _OF_ARRAYS = frozenset({"max", "min", "argmax", "argmin"})
@@ -40,34 +45,33 @@ _OF_ARRAYS = frozenset({"max", "min", "argmax", "argmin"})
 _SEE_VARIABLES = frozenset({"locals", "vars", "dir", "eval", "exec", "globals"})
 
 
-def converted(
-    code: types.CodeType,
-    lines: frozenset[int],
-    refused: frozenset[int],
-    asks_identity: bool = False,
-    lists: bool = False,
-) -> types.CodeType | None:
+class Wanted(NamedTuple):
+    """What of a function is to be converted."""
+
+    lines: frozenset[int] = frozenset()  #: those of its file on which tests and searches are
+    refused: frozenset[int] = frozenset()  #: where tests begin that stay as they are
+    identity: bool = False  #: each ``x is y``, if there is nothing else
+    lists: bool = False  #: decisions choose how long lists are
+    orders: bool = False  #: what sorts, wherever it is: a ``__lt__`` decides
+
+
+def converted(code: types.CodeType, wanted: Wanted) -> types.CodeType | None:
     """The code of a function in which each ``if`` whose test is on one of the lines is converted.
 
     Args:
         code: that of the function.
-        lines: those of its file.
-        refused: where tests begin that stay as they are.
-        asks_identity: whether each ``x is y`` is to be converted, if there is nothing else.
-        lists: whether decisions choose how long lists are.
+        wanted: what is to be converted.
 
     Returns:
         None if nothing can be converted, or where the source is not to be found.
     """
-    return _converted(code, code.co_filename, lines, refused, asks_identity, lists)
+    return _converted(code, code.co_filename, wanted)
 
 
 @functools.lru_cache(maxsize=256)
-def _converted(
-    code: types.CodeType, file: str, lines: frozenset[int], refused: frozenset[int], asks_identity: bool, lists: bool
-) -> types.CodeType | None:
+def _converted(code: types.CodeType, file: str, wanted: Wanted) -> types.CodeType | None:
     """``file``: that of the code, which is equal to the same code of another file."""
-    made = _rewritten(code, lambda function: _Converter(file, function, lines, refused, asks_identity, lists).convert())
+    made = _rewritten(code, lambda function: _Converter(file, function, wanted).convert())
     if made is not None:
         _originals[made] = code
     return made
@@ -79,11 +83,18 @@ refusals: dict[tuple[str, int], str] = {}
 _originals: weakref.WeakKeyDictionary[types.CodeType, types.CodeType] = weakref.WeakKeyDictionary()
 
 
+def unconverted(code: types.CodeType) -> types.CodeType:
+    """The code that other code was converted from; the same, if it was not."""
+    return _originals.get(code, code)
+
+
 def as_arm(code: types.CodeType, lists: bool) -> types.CodeType | str:
     """The code of a function that an arm calls, converted or not, written as an arm itself; or why that cannot be."""
-    code = _originals.get(code, code)
+    code = unconverted(code)
     try:
-        made = _written(code, lambda function: _Converter(code.co_filename, function, lists=lists).convert_to_arm())
+        made = _written(
+            code, lambda function: _Converter(code.co_filename, function, Wanted(lists=lists)).convert_to_arm()
+        )
         return made or "whose source cannot be found"
     except RefusedError as refused:
         return f"in which there is {refused}, which the compiler cannot run for a branch that is not taken"
@@ -106,20 +117,11 @@ def _written(code: types.CodeType, rewrite: Callable[[ast.FunctionDef], bool]) -
 class _Converter(ast.NodeTransformer):
     """Converts, in place, what decides on some lines of a function."""
 
-    def __init__(
-        self,
-        file: str,
-        function: ast.FunctionDef,
-        lines: Collection[int] = (),
-        refused: Collection[int] = (),
-        asks_identity: bool = False,
-        lists: bool = False,
-    ) -> None:
-        self._file, self._function, self._lines, self._lists = file, function, lines, lists
+    def __init__(self, file: str, function: ast.FunctionDef, wanted: Wanted) -> None:
+        self._file, self._function, self._wanted = file, function, wanted
         write_as_tests(function)
-        self._refused, self._asks_identity = refused, asks_identity
-        self._arms = ArmStatements(file, refused, kept(function), _free_in(function), lists)
-        self._found = lists and write_for_lists(function)
+        self._arms = ArmStatements(file, wanted.refused, kept(function), _free_in(function), wanted.lists)
+        self._found = wanted.lists and write_for_lists(function)
 
     def convert(self) -> bool:
         """Whether there was something to convert."""
@@ -141,8 +143,9 @@ class _Converter(ast.NodeTransformer):
         if self._arms.is_written(test) or asks_for_entry(test):
             return True
         lines = range(test.lineno, (test.end_lineno or test.lineno) + 1)
-        wanted = any(line in self._lines for line in lines) or (self._asks_identity and _asks_for_identity(test))
-        return wanted and test.lineno not in self._refused
+        wanted = any(line in self._wanted.lines for line in lines)
+        wanted |= self._wanted.identity and _asks_for_identity(test)
+        return wanted and test.lineno not in self._wanted.refused
 
     def _is_left_by_data(self, loop: Loop) -> bool:
         """Whether a test that is to be converted decides how often a loop runs, or what an iteration skips."""
@@ -176,7 +179,7 @@ class _Converter(ast.NodeTransformer):
             self._found = True
             return found
         made = test_of_identity(node)
-        self._found |= bool(made) and self._asks_identity
+        self._found |= bool(made) and self._wanted.identity
         if made:
             return at(of_arms(made, node.left, *node.comparators), node)
         relation = type(node.ops[0]).__name__
@@ -201,11 +204,12 @@ class _Converter(ast.NodeTransformer):
             self._found = True
             return at(of_arms("of_array", ast.Constant(name), self.visit(node.func.value)), node)
         is_whole = not any(isinstance(one, ast.Starred) for one in node.args) and all(one.arg for one in node.keywords)
-        is_wanted = is_whole and (name in _SEARCHES or name.startswith("bisect")) and self._hits(node)
-        is_wanted |= self._lists and is_whole and isinstance(node.func, ast.Name) and name in LIST_FUNCTIONS
+        hits = self._hits(node) or (self._wanted.orders and name in _ORDERS)
+        is_wanted = is_whole and (name in _SEARCHES or name.startswith("bisect")) and hits
+        is_wanted |= self._wanted.lists and is_whole and isinstance(node.func, ast.Name) and name in LIST_FUNCTIONS
         has_key = name in ("max", "min") and any(one.arg == "key" for one in node.keywords)
         self._found |= has_key and self._hits(node)  # what it gives may choose an item
-        if name in REDUCTIONS and (self._hits(node) or self._lists):
+        if name in REDUCTIONS and (self._hits(node) or self._wanted.lists):
             if made := self._arms.expressions.reduction(copied(node), self._plainly):
                 self._found |= self._hits(node)
                 return made
@@ -219,7 +223,7 @@ class _Converter(ast.NodeTransformer):
             self._found |= self._hits(node)
             return node
         self.generic_visit(node)
-        self._found |= is_wanted and self._hits(node)
+        self._found |= is_wanted and hits
         call = of_arms("call", node.func, *node.args)
         assert isinstance(call, ast.Call)
         call.keywords = node.keywords
@@ -245,7 +249,7 @@ class _Converter(ast.NodeTransformer):
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
         filtered = None
-        if self._hits(node) or self._lists:
+        if self._hits(node) or self._wanted.lists:
             filtered = self._arms.expressions.filtered(copied(node), self._plainly)
             self._found |= bool(filtered) and self._hits(node)
         return filtered or self._plainly(node)

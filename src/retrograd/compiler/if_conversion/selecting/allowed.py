@@ -35,6 +35,7 @@ from ..tracers.partial_list import EntriesOf, ListMethod, PartialIterator, Parti
 from ..tracers.partial_lists import of_function
 from ..trial import current, in_arms, refuse
 from .domains import inside_domain
+from .heaps import in_place
 from .kinds import CONTAINERS, ITERATORS, OPERANDS, VIEWS
 from .objects import is_of_plain_class, is_plain, is_quiet, is_record, is_still_tuple, method_of, of_class
 from .places import (
@@ -288,6 +289,8 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         found = of_function(function, arguments, options)
         if found is not NotImplemented:
             return found
+    if current() is not None and (found := in_place(function, arguments, options)) is not NotImplemented:
+        return found
     if current() is not None and (found := _searched(function, arguments, options)) is not None:
         return found
     if not in_arms():

@@ -17,10 +17,28 @@ from ...tracing.float_tracer import is_tracer
 from ..tracers.conditions import joined, must_hold, negated
 from ..tracers.frozen_list import FrozenList
 from ..trial import current, in_arms, refuse
+from .comparing import key_of_order
 from .objects import is_still_tuple
 from .selections import NUMBERS, Selection, chosen_at
 
-__all__ = ["BISECTIONS", "bisected", "have_order", "is_less", "median", "place_of", "sorted_by", "sorted_entries"]
+__all__ = [
+    "BISECTIONS",
+    "Less",
+    "bisected",
+    "exchanged",
+    "have_order",
+    "is_less",
+    "is_open",
+    "median",
+    "note_no_nan",
+    "order_of",
+    "place_of",
+    "sorted_by",
+    "sorted_entries",
+]
+
+#: ``one < other``.
+Less = Callable[[Any, Any], Any]
 
 BISECTIONS = frozenset({bisect.bisect_left, bisect.bisect_right})
 #: A table as long as items are selected from; so many things are sorted, or searched; and so many numbers are sorted.
@@ -59,15 +77,17 @@ def sorted_by(things: Sequence[Any], key: Callable[[Any], Any] | None = None, re
 
     Equal ones stay in order, as in Python.
     """
-    keys = list(things) if key is None else list(map(key, things))
-    is_open = any(map(_is_traced, keys))
     are_numbers = all(type(one) in NUMBERS for one in things)
+    if key is None and not are_numbers:
+        key = key_of_order(things)
+    keys = list(things) if key is None else list(map(key, things))
     most, what = (_MOST_NUMBERS, "numbers") if are_numbers else (_MOST_SORTED, "things")
-    if is_open and len(keys) > most:
-        is_open = False
+    selects = is_open(keys)
+    if selects and len(keys) > most:
+        selects = False
         if (trial := current()) is not None:
             trial.note(f"it sorts more than {most} {what}")
-    if not is_open or not have_order(keys):
+    if not selects or not have_order(keys):
         if in_arms() and not {float, int, str}.issuperset(map(type, keys)):
             raise refuse("sorts what may do something else than compare")
         return [things[i] for i in sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)]
@@ -109,7 +129,7 @@ def _exchange(keys: list[Any], others: list[list[Any]], is_there: list[Any], rev
         test = joined("minimum", is_there[j], test)
         for each in columns:
             if each[i] is not each[j]:
-                each[i], each[j] = _exchanged(test, each[i], each[j])
+                each[i], each[j] = exchanged(test, each[i], each[j])
 
 
 def _parts(key: Any) -> tuple[Any, ...]:
@@ -135,12 +155,55 @@ def _is_traced(thing: Any) -> bool:
     return any(map(_is_traced, thing)) if isinstance(thing, tuple) else type(thing) is Value or is_tracer(thing)
 
 
+def is_open(things: Iterable[Any]) -> bool:
+    """Whether some of the things are traced numbers, or hold them as tuples and objects with an order do."""
+    given = list(things)
+    key = key_of_order(given)
+    return any(map(_is_traced, map(key, given) if key is not None else given))
+
+
+def order_of(things: Sequence[Any]) -> Less | None:
+    """How numbers compare, tuples of such, or objects by such; None where that is not known."""
+    if (key := key_of_order(things)) is None:
+        return is_less if have_order(things) else None
+    by: Callable[[Any], Any] = key
+    return (lambda one, other: is_less(by(one), by(other))) if have_order([*map(by, things)]) else None
+
+
 def have_order(keys: Sequence[Any]) -> bool:
     """Whether keys are numbers, or tuples of such, of which none is NaN, which has no place."""
     if all(type(one) is tuple or is_still_tuple(type(one)) for one in keys):
         columns = list(zip(*keys, strict=False))
         return len(set(map(len, keys))) < 2 and all(map(have_order, columns))
-    return {str}.issuperset(map(type, keys)) or all(type(one) in NUMBERS and must_hold(one == one) for one in keys)
+    return {str}.issuperset(map(type, keys)) or all(map(_is_number, keys))
+
+
+def _is_number(key: Any) -> bool:
+    """Whether a key is a number and no NaN, or an int that decisions choose."""
+    return type(key.constant) is int if is_choice(key) else type(key) in NUMBERS and _is_no_nan(key)
+
+
+def _is_no_nan(number: Any) -> bool:
+    """That becomes a guard, outside of arms once for each number."""
+    trial, question = current(), (_is_no_nan, id(number))
+    if trial is None or not _is_traced(number):
+        return bool(number == number)
+    if question not in trial.known:
+        found = must_hold(number == number)
+        if in_arms() or not found:
+            return found
+        note_no_nan([number])
+    return True
+
+
+def note_no_nan(things: Iterable[Any]) -> None:
+    """Numbers that were selected from such as are no NaN, or tuples of them, are none."""
+    trial = current()
+    for one in things if trial is not None and not in_arms() else ():
+        if isinstance(one, tuple):
+            note_no_nan(one)
+        elif _is_traced(one) and trial is not None:
+            trial.known[_is_no_nan, id(one)] = one  # which is kept, so that its id stays its own
 
 
 def is_less(one: Any, other: Any) -> Any:
@@ -153,7 +216,7 @@ def is_less(one: Any, other: Any) -> Any:
     return found
 
 
-def _exchanged(test: Any, one: Any, other: Any) -> tuple[Any, Any]:
+def exchanged(test: Any, one: Any, other: Any) -> tuple[Any, Any]:
     if type(test) is not BoolTracer:
         return (other, one) if test else (one, other)
     selection = Selection(test)
@@ -173,9 +236,9 @@ def place_of(things: Any, thing: Any) -> Any:
     """
     if type(things) not in (list, tuple, FrozenList) or not 0 < len(things) <= _LONGEST_TABLE:
         return None
-    is_open = is_choice(thing) or any(type(one) is Value or is_tracer(one) for one in (thing, *things))
+    is_traced = is_choice(thing) or any(type(one) is Value or is_tracer(one) for one in (thing, *things))
     plain = {int, str} if is_choice(thing) else NUMBERS
-    if not is_open or not all(type(one) in plain for one in things):
+    if not is_traced or not all(type(one) in plain for one in things):
         return None
     tests = [thing == one for one in things]
     found: Any = False

@@ -115,5 +115,5 @@ for _name in ("neg", "pos", "invert", "index"):
     _define_unary(_name, getattr(operator, _name))
 for _name, _methods in METHODS.items():
     _define_operator(_name, *_methods)
-for _name in ("matmul", "and_", "or_", "xor", "lshift", "rshift", "lt", "le", "gt", "ge"):
+for _name in ("and_", "or_", "xor", "lshift", "rshift", "lt", "le", "gt", "ge"):
     _define_binary(_name)

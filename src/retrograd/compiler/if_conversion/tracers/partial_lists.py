@@ -507,7 +507,7 @@ def _insert(thing: PartialList, place: Any, item: Any) -> None:
 
 def _remove(thing: PartialList, item: Any) -> None:
     """The first that is equal goes."""
-    from ..selecting.equality import are_equal
+    from ..selecting.comparing import are_equal
 
     left: list[Entry] = []
     gone: Any = False

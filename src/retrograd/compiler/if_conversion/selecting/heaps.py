@@ -1,0 +1,162 @@
+"""What keeps a list of traced numbers in order, in place: ``list.sort``, ``heapq`` and ``bisect.insort``.
+
+Each does what Python's does, and selects where that asks how a comparison comes out.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import heapq
+import itertools
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ..tracers.conditions import joined, must_hold, negated
+from ..tracers.partial_list import PartialList
+from ..tracers.partial_lists import entries_of
+from ..trial import in_arms
+from .places import set_item
+from .searches import Less, exchanged, is_open, note_no_nan, order_of, sorted_by
+from .selections import chosen_at
+
+__all__ = ["in_place"]
+
+#: So many items a list has at most that is changed in place.
+_LONGEST = 64
+
+
+def in_place(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What a function gives that changes a list in place; NotImplemented where it is none, or nothing is traced."""
+    if type(function) is not types.BuiltinFunctionType:
+        return NotImplemented
+    if function.__name__ == "sort" and type(function.__self__) is list and not arguments:
+        return _sort(function.__self__, **options)
+    if function not in _CHANGES or options:
+        return NotImplemented
+    change, count = _CHANGES[function]
+    things, *others = arguments
+    given = _items_of(things) if len(others) == count else None
+    if given is None or len(given) > _LONGEST or not is_open([*given, *others]):
+        return NotImplemented
+    less = order_of([*given, *others])
+    if less is None or not (given or others):
+        return NotImplemented
+    made = list(given)
+    found = change(made, less, *others)
+    note_no_nan([*made, found])
+    _keep(things, given, made)
+    return found
+
+
+def _items_of(things: Any) -> list[Any] | None:
+    """The items of a list; None where decisions choose how many there are."""
+    if type(things) is PartialList and all(one.is_there is True for one in entries_of(things)):
+        return [one.item for one in entries_of(things)]
+    return list(things) if type(things) is list else None
+
+
+def _keep(things: Any, before: list[Any], made: list[Any]) -> None:
+    """Give a list the items that were made of those that it has."""
+    from .allowed import call
+
+    for item in made[len(before) :]:
+        call(things.append, item)
+    for _ in before[len(made) :]:
+        call(things.pop)
+    for i, (one, other) in enumerate(zip(before, made, strict=False)):
+        if one is not other:
+            set_item(other, things, i)
+
+
+def _sort(things: list[Any], *, key: Callable[[Any], Any] | None = None, reverse: Any = False) -> Any:
+    from .allowed import call
+
+    if type(reverse) is not bool:
+        return NotImplemented
+    if key is not None and in_arms():
+        key = functools.partial(call, key)
+    before = list(things)
+    _keep(things, before, sorted_by(before, key, reverse))
+    return None
+
+
+def _exchange(items: list[Any], one: int, other: int, test: Any) -> None:
+    if test is not False:
+        items[one], items[other] = exchanged(test, items[one], items[other])
+
+
+def _sink(items: list[Any], less: Less, place: int = 0, test: Any = True) -> None:
+    """If a test holds, let the item at a place sink past those below that are not larger."""
+    left, right = 2 * place + 1, 2 * place + 2
+    if left >= len(items) or test is False:
+        return
+    goes_right = negated(less(items[left], items[right])) if right < len(items) else False
+    child = chosen_at(goes_right, items[right], items[left]) if right < len(items) else items[left]
+    moves = joined("minimum", test, negated(less(items[place], child)))
+    for below, goes in ((left, negated(goes_right)), (right, goes_right)):
+        there = joined("minimum", moves, goes)
+        _exchange(items, place, below, there)
+        _sink(items, less, below, there)
+
+
+def _push(items: list[Any], less: Less, item: Any) -> None:
+    """``heappush``: the item rises past those above that are larger."""
+    items.append(item)
+    place, test = len(items) - 1, True
+    while place:
+        above = (place - 1) // 2
+        test = joined("minimum", test, less(items[place], items[above]))
+        _exchange(items, above, place, test)
+        place = above
+
+
+def _pop(items: list[Any], less: Less) -> Any:
+    last = items.pop()
+    return _replace(items, less, last) if items else last
+
+
+def _replace(items: list[Any], less: Less, item: Any) -> Any:
+    found, items[0] = items[0], item  # which raises what Python does
+    _sink(items, less)
+    return found
+
+
+def _push_and_pop(items: list[Any], less: Less, item: Any) -> Any:
+    if not items:
+        return item
+    test = less(items[0], item)
+    items[0], found = exchanged(test, items[0], item)
+    _sink(items, less, 0, test)
+    return found
+
+
+def _heapify(items: list[Any], less: Less) -> None:
+    for place in reversed(range(len(items) // 2)):
+        _sink(items, less, place)
+
+
+def _insert(items: list[Any], less: Less, item: Any, is_left: bool) -> None:
+    """``insort``: the items after the new one move on. That they are in order becomes a guard."""
+    ascends = [negated(less(b, a)) for a, b in itertools.pairwise(items)]
+    if not must_hold(functools.reduce(functools.partial(joined, "minimum"), ascends, True)):
+        raise TypeError("a list that is not in order")  # the trace is thrown away
+    after = [False, *(negated(less(one, item)) if is_left else less(item, one) for one in items), True]
+    given = [None, *items, None]
+    items.append(item)
+    for i in range(len(items)):
+        new = chosen_at(after[i], given[i], item)
+        items[i] = chosen_at(after[i + 1], new, given[i + 1])
+
+
+#: What changes the items, and how many arguments the function has beside the list.
+_CHANGES: dict[Any, tuple[Callable[..., Any], int]] = {
+    heapq.heappush: (_push, 1),
+    heapq.heappop: (_pop, 0),
+    heapq.heapreplace: (_replace, 1),
+    heapq.heappushpop: (_push_and_pop, 1),
+    heapq.heapify: (_heapify, 0),
+    bisect.insort_left: (functools.partial(_insert, is_left=True), 1),
+    bisect.insort_right: (functools.partial(_insert, is_left=False), 1),
+}
