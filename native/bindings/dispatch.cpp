@@ -154,6 +154,25 @@ bool must_be_compared(const SpecializationCache* self, const Found& found) {
   return entry.comparisons.are_due(entry.hits, digest.get());
 }
 
+// A program that is tried first so often in vain is so no longer.
+constexpr size_t kMostInVain = 16;
+
+// A comparison came out otherwise than in a program.
+void count_broken_guard(Specialization& entry) {
+  ++entry.broken_guards;
+  if (entry.comes_first && ++entry.in_vain >= kMostInVain) entry.comes_first = false;
+}
+
+// Begins with the entry that has answered, or with those that are tried before it.
+void move_up(std::vector<std::shared_ptr<Specialization>>& specializations, size_t i) {
+  specializations[i]->in_vain = 0;
+  size_t first = 0;
+  while (!specializations[i]->comes_first && first < i && specializations[first]->comes_first) ++first;
+  const auto begin = specializations.begin();
+  std::rotate(begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(i),
+              begin + static_cast<std::ptrdiff_t>(i) + 1);
+}
+
 // The entry that stands for a call; its forward pass is done. `plain_call`: it asks for no gradients.
 // `numbers`: only one of arguments that have no Values.
 Found find(SpecializationCache* self, bool differentiate_first, bool differentiates, PyObject* const* args,
@@ -180,11 +199,12 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     return entry->fingerprint == fingerprint && entry->differentiate_first == differentiate_first;
   });
   if (likely != specializations.end()) std::rotate(specializations.begin(), likely, likely + 1);
-  std::vector<Departure> departures;     // each took a forward pass
-  const Specialization* read = nullptr;  // of which the scratch memory has the numbers
+  std::vector<Departure> departures;         // each took a forward pass
+  const Specialization* read = nullptr;      // of which the scratch memory has the numbers
+  std::shared_ptr<Specialization> awaiting;  // without which the function itself answers
   for (size_t i = 0; i < specializations.size(); ++i) {
     Specialization& entry = *specializations[i];
-    if (!entry.is_for(differentiate_first, plain_call)) continue;
+    if (!entry.is_for(differentiate_first, plain_call) || (awaiting && !entry.has_code())) continue;
     if (numbers && !entry.signature->has_no_values()) continue;
     if (!std::all_of(departures.begin(), departures.end(),
                      [&](const Departure& one) { return entry.may_continue(*one.first, one.second); })) {
@@ -215,10 +235,8 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     if (self->changes != changes) return found;
     if (!holds) continue;
     if (entry.awaits_code()) {
-      ++entry.hits;
-      count_interpreted(self, entry);
-      found.reason = Reason::AWAITS_CODE;
-      return found;
+      if (!awaiting) awaiting = specializations[i];
+      continue;
     }
     found.deferred = plain_call && differentiates && may_defer(entry, *self->scratch);
     const bool sweeps = (differentiates || differentiate_first) && !entry.has_several_results() && !found.deferred;
@@ -242,7 +260,7 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
       if (outcome == Outcome::GUARD) found.divergence = entry.divergence(found.interpreted);
     }
     if (outcome == Outcome::GUARD) {
-      ++entry.broken_guards;
+      count_broken_guard(entry);
       departures.emplace_back(specializations[i], found.divergence);
       self->departures->emplace_back(entry.number, found.divergence.broken);
       found.reason = Reason::GUARD_FAILED;
@@ -261,10 +279,13 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     }
     ++entry.hits;
     entry.fingerprint = fingerprint;
-    if (i > 0)
-      std::rotate(specializations.begin(), specializations.begin() + static_cast<std::ptrdiff_t>(i),
-                  specializations.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    move_up(specializations, i);
     return found;
+  }
+  if (awaiting) {
+    ++awaiting->hits;
+    count_interpreted(self, *awaiting);
+    found.reason = Reason::AWAITS_CODE;
   }
   return found;
 }
@@ -591,6 +612,18 @@ PyObject* pause(PyObject* object, PyObject* calls) {
 }
 
 // wait_for_code(number, nodes): calls run eagerly until a program has machine code, if it has more nodes than these.
+PyObject* keep_first(PyObject* object, PyObject* number) {
+  const size_t wanted = PyLong_AsSize_t(number);
+  if (wanted == static_cast<size_t>(-1) && PyErr_Occurred()) return nullptr;
+  auto& specializations = *self_of(object)->specializations;
+  const auto found = std::find_if(specializations.begin(), specializations.end(),
+                                  [&](const auto& entry) { return entry->number == wanted; });
+  if (found == specializations.end() || !(*found)->has_code()) Py_RETURN_FALSE;
+  (*found)->comes_first = true;
+  move_up(specializations, static_cast<size_t>(found - specializations.begin()));
+  Py_RETURN_TRUE;
+}
+
 PyObject* wait_for_code(PyObject* object, PyObject* args) {
   size_t number, nodes;
   if (!PyArg_ParseTuple(args, "nn:wait_for_code", &number, &nodes)) return nullptr;

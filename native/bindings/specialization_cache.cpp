@@ -244,6 +244,8 @@ PyMethodDef methods[] = {
      "Count a comparison of a program that begins, if one is left."},
     {"wait_for_code", guarded<wait_for_code>, METH_VARARGS,
      "Run calls eagerly until a program has machine code, if it has more nodes than a number."},
+    {"keep_first", guarded<keep_first>, METH_O,
+     "Try a program before others from now on, if it has machine code; whether it has."},
     {"batch", guarded<batch>, METH_VARARGS,
      "The sum of the members' values, whose gradients are added to .grad; and which members no program stands for."},
     {"unmatched", guarded<unmatched>, METH_O, "Which members of a batch no program stands for."},

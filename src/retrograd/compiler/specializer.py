@@ -41,6 +41,12 @@ __all__ = ["Specializer"]
 #: Why a call is traced that may decide otherwise than those before.
 _OTHERWISE = (Reason.GUARD_FAILED, Reason.NEW_ARGUMENTS)
 
+#: Where users are told that a function runs as it is.
+_WARNED = (
+    *(Reason.GRAPH_BREAK, Reason.SEVERAL_RESULTS, Reason.TRACING_RAISED),
+    *(Reason.UNSUITABLE_ARGUMENT, Reason.UNSUPPORTED),
+)
+
 #: In how many later calls a program is compared with the function once more: in more of them where it stands for what
 #: the function does not do in each call, for the other arms of its branches and for other ints, texts and objects.
 LATER, LATER_OF_MANY = 2, 3
@@ -140,7 +146,7 @@ class Specializer:
 
     def guards(self) -> str:
         """What each specialization takes for granted, as text."""
-        return "\n".join([*self._examples.guards(), state_guards(self.captured.paths, self.captured.frozen)])
+        return "\n".join([*self._examples.guards(), state_guards(self.captured.paths, [*self.captured.frozen])])
 
     def awaits_another(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> bool:
         """Whether a call of new arguments is traced if one like it comes again, and not yet."""
@@ -179,9 +185,8 @@ class Specializer:
         change = self.captured.change()  # what the runs below change themselves is no reason to trace again
         state, described = self._capture(call)
         varying = self._varying_in(call, described)
-        answer, effects = noting_effects(
-            lambda: self._as_it_is(call), self._function, arguments, self.captured.generators
-        )
+        reads = self.captured.generators, self.captured.frozen
+        answer, effects = noting_effects(lambda: self._as_it_is(call), self._function, arguments, *reads)
         changed = self.captured.change_by_function()
         if (obstacle := self._obstacle(call, answer, effects.first or changed)) is not None:
             self._give_up(call, obstacle, may_be_last=not effects.first and self.captured.keeps_a_result)
@@ -253,7 +258,7 @@ class Specializer:
             return
         if cause.reason is Reason.DIFFERS:
             self._notices.once("eager", runs_as_it_is(self._function, "its program gave other numbers than it does"))
-        if cause.reason in (Reason.GRAPH_BREAK, Reason.SEVERAL_RESULTS, Reason.TRACING_RAISED):
+        if cause.reason in _WARNED:
             why = str(cause).removeprefix("run eagerly").lstrip(":, ").removeprefix("graph break: ")
             self._notices.once("eager", runs_as_it_is(self._function, why))
 

@@ -351,6 +351,8 @@ class _Reader:
         if engine.row_name(value):
             raise Unsuitable("an argument is the result of an operation, whose gradient must flow on")
         if engine.is_parameter(value) or type(value) is not Value or self._by_identity:
+            if type(value) is not Value:  # whose attributes may change
+                self.result.objects.append(value)
             return value, ("is", value)
         if id(value) in self._seen:
             offset, leaf = self._seen[id(value)]

@@ -15,7 +15,7 @@ from ...engine import Value
 from ..reports.reasons import Cause, Reason
 from ..specializer import Specializer
 from .dispatch import Dispatcher
-from .eager import EagerRunner, Method, number_of, scalar, sum_of
+from .eager import EagerRunner, Method, Result, number_of, scalar, sum_of
 
 __all__ = ["backward_batch", "backward_batch_eagerly", "mapped", "thread_count"]
 
@@ -77,14 +77,19 @@ def _with_new_specializations(
     Traces the new structures. Members that still match nothing run eagerly.
     """
     seed = 1.0 / len(batch)
+    answered: dict[int, Result] = {}  # by a plain run, which may have effects: it is not done again
     for i in unmatched:
         if cache.unmatched([batch[i]]):
-            specializer.specialize(False, tuple(batch[i]), Reason.NEW_ARGUMENTS)
-    specializer.compare(Method.BACKWARD, tuple(batch[unmatched[-1]]))
-    alone = set(cache.unmatched(batch))
+            result = specializer.specialize(False, tuple(batch[i]), Reason.NEW_ARGUMENTS)
+            answered |= {i: result} if result is not None else {}
+    if unmatched[-1] not in answered:
+        specializer.compare(Method.BACKWARD, tuple(batch[unmatched[-1]]))
+    alone = {*cache.unmatched(batch), *answered}
     # The eager members run first: whatever they raise, they raise before a gradient has changed.
     cause = Cause(Reason.UNMATCHED_MEMBER)
-    eagerly = sum_of([scalar(eager.run(tuple(batch[i]), False, cause).root) for i in sorted(alone)])
+    for i in sorted(alone - answered.keys()):
+        answered[i] = eager.run(tuple(batch[i]), False, cause)
+    eagerly = sum_of([scalar(answered[i].root) for i in sorted(alone)])
     together = [member for i, member in enumerate(batch) if i not in alone]
     done = cache.batch(together, seed, threads)
     if type(done) is not tuple or done[1]:

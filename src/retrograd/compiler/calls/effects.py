@@ -14,9 +14,9 @@ import random
 import sys
 from array import array
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from types import FrameType, ModuleType, SimpleNamespace
+from types import FrameType, MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -25,6 +25,7 @@ from ... import engine
 from ...engine.containers import contents_of, has_plain_fields, registered
 from ...engine.source_lines import Location, current_location
 from ..guards.libraries import is_library
+from ..guards.reach.data import weighed
 from ..guards.reach.reach import GENERATORS
 
 __all__ = ["Effects", "contents", "noting_effects"]
@@ -53,16 +54,21 @@ class Effects:
 
 
 def noting_effects(
-    run: Callable[[], T], function: Callable[..., Any], arguments: tuple[Any, ...], generators: Sequence[Any]
+    run: Callable[[], T],
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    generators: Sequence[Any],
+    frozen: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[T, Effects]:
     """Do ``run``, which calls ``function``: its result and its effects, those on ``arguments`` and ``generators``, too.
 
-    A profiler that is there rests meanwhile. What the collector's callbacks and finalizers do is not the function's
-    doing.
+    So are those on ``frozen`` data, which no call compares, by what users call them. A profiler that is there rests
+    meanwhile. What the collector's callbacks and finalizers do is not the function's doing.
     """
     effects = Effects()
     listener = _Listener(effects, (_PYTHONS, *generators))
     held, drawn = contents(arguments), _random_state(generators)
+    kept = [(path, thing, contents(thing)) for path, thing in frozen.items() if _may_be_held(thing)]
     profiler, tracer = sys.getprofile(), engine.set_tracer(None)
     # No context manager: where memory runs out under a profiler, it may not be left.
     try:
@@ -83,6 +89,9 @@ def noting_effects(
         effects.notice("draws random numbers", _definition(function))
     if contents(arguments) != held:
         effects.notice("changes an argument", _definition(function))
+    for path, thing, before in kept:
+        if contents(thing) != before:
+            effects.notice(f"changes {path}", _definition(function))
     return result, effects
 
 
@@ -126,6 +135,8 @@ class _Listener:
                 self._effects.notice(what, _users_line(frame))
             return False
         owner = getattr(called, "__self__", None)
+        if getattr(called, "__module__", None) == "_thread":  # who calls it matters
+            return False
         return isinstance(owner, ModuleType) or not (called.__module__ or isinstance(owner, GENERATORS))
 
     def _imports(self, frame: FrameType) -> bool:
@@ -186,6 +197,8 @@ def _with_threads(name: str, owner: Any, module: str | None, frame: FrameType) -
     if module == "_thread" and name.startswith("start_"):
         return "starts a thread"
     kind, caller = type(owner).__module__, frame.f_globals.get("__name__")
+    if module == "_thread" and name in _WHICH and (frame.f_code.co_name in _ASK_WHICH or not is_library(caller)):
+        return f"asks which threads there are with {name}()"
     if kind == "_queue":
         return "uses a queue, which other threads may use"
     if kind == "_thread" and caller == "threading" and frame.f_code.co_name in _MEETINGS:
@@ -194,11 +207,14 @@ def _with_threads(name: str, owner: Any, module: str | None, frame: FrameType) -
 
 
 _MEETINGS = frozenset({"wait", "notify"})  # of a Condition, which events, queues and futures have
+#: What tells one thread from others, and the functions of ``threading`` that users ask.
+_WHICH = frozenset({"get_ident", "get_native_id", "_count"})
+_ASK_WHICH = frozenset({"current_thread", "active_count", "enumerate"})
 _CLOCKS = frozenset({"now", "today", "utcnow"})
 _TALKS = frozenset({"print", "input", "open"})
 #: Whose objects stand for files, data bases and connections.
 _OUTSIDE = frozenset({"_io", "sqlite3", "_socket", "_ssl", "mmap"})
-_SYSTEM = frozenset({"posix", "nt"})
+_SYSTEM = frozenset({"posix", "nt", "_uuid"})
 
 
 # --- what a run changes -----------------------------------------------------------------------------------------------
@@ -215,6 +231,16 @@ def contents(thing: Any, deep: int = 16) -> object:
         Something that is equal as long as they hold the same.
     """
     return engine.contents(thing, deep, _is_container, _contents_of_other)
+
+
+def _may_be_held(thing: Any) -> bool:
+    """Whether what data hold can be noted, to see what a run changes: to copy more would take longer than the run."""
+    size = getattr(thing, "nbytes", None)
+    return (weighed(thing, _MOST_HELD)[0] if size is None and isinstance(thing, _WEIGHED) else size or 0) <= _MOST_HELD
+
+
+_MOST_HELD = 16 << 20  # bytes, as guards/reach/data.py counts them
+_WEIGHED = (list, tuple, dict, set, frozenset, deque)
 
 
 def _is_container(kind: type) -> bool:

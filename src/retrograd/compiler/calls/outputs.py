@@ -111,7 +111,7 @@ def odd_one(tree: Any, path: str = "it") -> str:
     if tree is None or is_single(tree):
         return f"{path} is None" if tree is None and path == "it" else ""
     inside: Any = []
-    if isinstance(tree, (dict, list, tuple)):
+    if type(tree) in (list, tuple) or isinstance(tree, dict) or hasattr(tree, "_fields"):
         inside = tree.items() if isinstance(tree, dict) else enumerate(tree)
     elif leaves_of(tree) is None:
         return f"{path} is a {type(tree).__name__}"
@@ -136,7 +136,8 @@ def _items(tree: Any) -> Sequence[Any]:
         items: list[Any] = tree.ravel().tolist()
         return items
     container = taken_apart(tree)
-    if container is None:  # a module, text, …
+    is_other_list = isinstance(tree, (list, tuple)) and type(tree) not in (list, tuple) and not hasattr(tree, "_fields")
+    if container is None or is_other_list:  # a module, text, a class of lists with methods of its own
         raise _NoLeafError
     beside: Any = container.definition
     if container.kind == "dataclass":

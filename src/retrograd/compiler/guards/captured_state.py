@@ -10,7 +10,7 @@ What is in no place, such as files and what libraries keep for themselves, is no
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from types import FunctionType
@@ -89,7 +89,7 @@ class CapturedState:
                 self._reach = Reach(self._roots())
                 self._number = self._cache.capture(self._reach.places.found)
                 if self._reach.places.frozen:
-                    self._notices.once("frozen", frozen_data(self._function, self._reach.places.frozen, DATA_LIMIT))
+                    self._notices.once("frozen", frozen_data(self._function, [*self.frozen], DATA_LIMIT))
             return self._number
 
     def _roots(self) -> list[tuple[Any, str]]:
@@ -164,6 +164,6 @@ class CapturedState:
         return tuple(dict.fromkeys(self._reach.places.paths))
 
     @property
-    def frozen(self) -> Sequence[str]:
-        """The data that no call compares, because there is too much of it."""
-        return tuple(self._reach.places.frozen)
+    def frozen(self) -> Mapping[str, Any]:
+        """The data that no call compares, because there is too much of it, as users write it."""
+        return self._reach.places.frozen

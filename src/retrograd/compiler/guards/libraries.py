@@ -46,8 +46,6 @@ _NOT_IN_USE = frozenset(
         *("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__getnewargs__", "__instancecheck__"),
     }
 )
-#: Where Python and NumPy have iterators and queues, which move on when they are asked.
-_MOVING = frozenset({"builtins", "itertools", "_io", "_csv", "numpy", "queue", "_queue"})
 #: Where Python's own modules are.
 _STANDARD = os.path.dirname(os.__file__)
 #: Modules that users' classes seem to belong to, which ``make_dataclass``, ``ABCMeta`` and ``exec`` made; none that a
@@ -116,7 +114,7 @@ def are_of_one_package(one: type, other: type) -> bool:
 
 def moves_on(kind: type) -> bool:
     """Whether a class is one of iterators or queues."""
-    return kind.__module__ in _MOVING and (hasattr(kind, "__next__") or hasattr(kind, "get_nowait"))
+    return of_a_library(kind) and (hasattr(kind, "__next__") or hasattr(kind, "get_nowait"))
 
 
 class InheritedNames(NamedTuple):

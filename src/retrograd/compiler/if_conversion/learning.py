@@ -50,14 +50,17 @@ class Learning:
     def _drop_unconverted(self, number: int, new: Example) -> None:
         """Drop programs that others would be compared by, and that do less than the new one.
 
-        They have guards that the converted code has no more, or fewer iterations of loops. Where the new one decides
-        otherwise than they do even so, each of them may answer the calls that it was made for.
+        They have guards that the converted code has no more, or fewer iterations of loops: where such a one has machine
+        code, it stays, for the calls that it is long enough for. Where the new one decides otherwise than they do even
+        so, each of them may answer the calls that it was made for.
         """
         others = [(one, example) for one, example in self._examples.numbered() if one != number]
         turning = flipping([new.decided, *(example.decided for _, example in others)])
         is_whole = turning.isdisjoint(new.decided.by_line)
         for one, example in others:
             is_shorter = example.lengthened < new.lengthened and example.decided.ends_loops and example.is_like(new)
+            if is_shorter and self._cache.keep_first(one):
+                continue
             if is_shorter or (is_whole and self._conversions.concerns(example.decided)):
                 self._drop(one)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from contextlib import contextmanager
@@ -43,7 +44,7 @@ class NotAnArmError(Exception):
 
 
 def refuse(why: str) -> NotAnArmError:
-    return NotAnArmError(f"a branch that is not taken {why}")
+    return NotAnArmError("a branch that is not taken " + re.sub(r"\ba (?=[AEIOaeio])", "an ", why))
 
 
 class Frame:

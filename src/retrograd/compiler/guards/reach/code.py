@@ -36,6 +36,8 @@ __all__ = ["Code"]
 
 #: Names in code that may read any variable, of which no place knows.
 _ANY_VARIABLE = frozenset({"globals", "locals", "eval", "exec"})
+#: Texts of which NumPy makes the time that it is.
+_NOW = frozenset({"now", "today"})
 _MATCH_CLASS = dis.opmap["MATCH_CLASS"]
 
 
@@ -103,6 +105,8 @@ class Code:
                 )
             if asked := method_that_is_asked_for(code):
                 self._frontier.refuse(f"asks whether something has the attribute {asked}; write isinstance instead")
+            if "datetime64" in code.co_names and _NOW.intersection(one for one in code.co_consts if type(one) is str):
+                self._frontier.refuse("asks the time with datetime64()")
             for name in handed_on(code):
                 self._frontier.refuse(f"hands on {name}(), whose calls are not heard")
         for name in sorted(_ANY_VARIABLE.intersection(foreign)):

@@ -72,11 +72,13 @@ class Containers:
                     self._frontier.ahead(item, f"an element of {path}")
             if is_read_only(thing):
                 return
+            if thing.dtype.kind in "mM":  # dates, which have no buffer
+                thing = thing.view(np.int64)
         try:
             size = memoryview(thing).nbytes
-        except (TypeError, ValueError, BufferError):  # dates and records have no buffer
+        except (TypeError, ValueError, BufferError):  # some records have no buffer
             size = DATA_LIMIT + 1
-        if self._places.has_room(size, path):
+        if self._places.has_room(size, thing, path):
             self._places.add("bytes", thing, None, path)
 
 

@@ -68,7 +68,7 @@ def is_read_only(thing: np.ndarray[Any, Any]) -> bool:
 
 def is_number_or_array(thing: Any) -> bool:
     """Whether something is a number, a text, or an array."""
-    return type(thing) in ENDS or issubclass(type(thing), np.ndarray)
+    return type(thing) in ENDS or issubclass(type(thing), (np.ndarray, np.generic))
 
 
 def holds_numbers(thing: Any) -> bool:

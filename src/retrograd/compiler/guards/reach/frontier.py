@@ -57,7 +57,8 @@ class Frontier:
         while self._queue and self.places.things < LIMIT:
             _if_it_lets(visit, *self._queue.popleft())
         if self._queue:
-            self.places.frozen.append(f"{self._queue[0][1]}, after {LIMIT:,} others,")
+            thing, path, _ = self._queue[0]
+            self.places.frozen[f"{path}, after {LIMIT:,} others,"] = thing
 
     def refuse(self, what: str) -> None:
         """A function that is reached does something that no program can."""

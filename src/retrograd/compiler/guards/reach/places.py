@@ -25,14 +25,14 @@ class Places:
     Attributes:
         found: the places.
         paths: how a user would write each of them.
-        frozen: the paths of data that no call compares, because there is too much of it.
+        frozen: data that no call compares, because there is too much of it, by its paths.
         things: how many things are in them.
     """
 
     def __init__(self) -> None:
         self.found: list[Place] = []
         self.paths: list[str] = []
-        self.frozen: list[str] = []
+        self.frozen: dict[str, Any] = {}
         self.things: int = 0
         self._data = 0
         self._weighed: set[int] = set()  # containers of data for which there is room
@@ -55,7 +55,7 @@ class Places:
         if id(thing) in self._weighed or not is_data(thing):
             return True  # what it holds is visited, and the function reads it one by one
         size, inside = weighed(thing, DATA_LIMIT - self._data)
-        if not self.has_room(size, path):
+        if not self.has_room(size, thing, path):
             return False
         self._weighed |= inside
         return True
@@ -64,10 +64,10 @@ class Places:
         """Whether there is room for each of some containers in another one."""
         return self._weighed.issuperset(map(id, things))
 
-    def has_room(self, size: int, path: str) -> bool:
-        """Whether so many bytes more can be compared, which are then; else what is there is frozen."""
+    def has_room(self, size: int, thing: Any, path: str) -> bool:
+        """Whether so many bytes more can be compared, which are then; else the thing is frozen."""
         if self._data + size > DATA_LIMIT:
-            self.frozen.append(path)
+            self.frozen[path] = thing
             return False
         self._data += size
         return True

@@ -127,6 +127,8 @@ class Reach(Frontier):
         elif own or _is_open(kind):
             self._open |= set() if own else {kind}
             self._objects.instance(thing, path)
+            if own and not _is_open(kind):
+                self._library_objects.numbers(thing, path)
             return
         else:
             self._library_objects.numbers(thing, path)
@@ -134,6 +136,8 @@ class Reach(Frontier):
             self._objects.instance(thing, path)
         elif kind.__dictoffset__ and not issubclass(kind, (type, types.ModuleType)):
             self._library_objects.attributes(thing, path)
+            if issubclass(kind, (dict, list, set)):
+                self._library_objects.numbers(thing, path)
 
     def _is_container(self, thing: Any, path: str) -> bool:
         kind = type(thing)

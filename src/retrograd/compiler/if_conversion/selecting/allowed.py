@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import collections
 import dataclasses
+import enum
 import functools
 import heapq
 import itertools
@@ -241,6 +242,7 @@ def _is_readable(thing: Any) -> bool:
     if kind is EntriesOf:
         return _is_readable(thing.things)
     known = kind in CONTAINERS or kind in VIEWS or is_own_container(thing) or is_still_tuple(kind)
+    known |= kind is enum.EnumMeta  # the members of an enumeration
     return known or (kind in ITERATORS and is_own(thing)) or kind in _PARTIAL
 
 
@@ -498,6 +500,7 @@ _SPECIAL: dict[Any, Callable[..., Any]] = {
             *((function, None) for function in (itertools.chain, itertools.pairwise, itertools.product)),
             *((function, None) for function in (itertools.combinations, itertools.permutations)),
             *((function, None) for function in (itertools.islice, itertools.zip_longest)),
+            *((function, None) for function in (itertools.count, itertools.repeat, itertools.cycle)),
         )
     },
     **{function: functools.partial(operated, name) for function, name in NAMES.items()},

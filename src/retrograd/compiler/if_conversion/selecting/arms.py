@@ -46,7 +46,7 @@ from .allowed import (
     written_as,
 )
 from .decisions import Decision, select, test_of, trial_of
-from .kinds import may_be_read_on
+from .kinds import ITERATORS, may_be_read_on
 from .places import (
     Within,
     as_key,
@@ -231,12 +231,12 @@ def reduced(
 
 def filtered(items: Callable[[], Any], each: Each, site: Site, plain: Callable[[], Any], is_nested: bool) -> Any:
     """``[… for … in items() if …]``: the items that pass are those that the list has."""
-    things = _read_on(items, site)
+    things = _read_on(items, site, is_whole=True)
     return plain() if things is None else _filtered(things, each, site, is_nested)
 
 
-def _read_on(items: Callable[[], Any], site: Site) -> Any:
-    """What is iterated over; None if more of it must not be read than the function reads."""
+def _read_on(items: Callable[[], Any], site: Site, is_whole: bool = False) -> Any:
+    """What is iterated over; None if more of it must not be read than the function reads, which may be the whole."""
     if (trial := current()) is None:
         return None
     try:
@@ -245,7 +245,8 @@ def _read_on(items: Callable[[], Any], site: Site) -> Any:
         if trial.frames:
             raise
         return None
-    return things if may_be_read_on(things) or is_own(things) else None
+    may_be = may_be_read_on(things) or is_own(things) or (is_whole and type(things) in ITERATORS)
+    return things if may_be else None
 
 
 def _of_entries(things: Any, each: Each, site: Site) -> tuple[Any, Each]:

@@ -45,6 +45,7 @@ ITERATORS: frozenset[type] = frozenset(
         *(zip, enumerate, map, filter, reversed, type(reversed([])), type(reversed(range(0))), types.GeneratorType),
         *(itertools.starmap, itertools.accumulate, itertools.chain, itertools.pairwise, itertools.product),
         *(itertools.combinations, itertools.permutations, itertools.islice, itertools.zip_longest),
+        *(itertools.count, itertools.repeat, itertools.cycle),
     }
 )
 #: What descriptors of a class give without running code.
@@ -70,14 +71,14 @@ def may_be_read_on(thing: Any) -> bool:
     if kind in (zip, enumerate, reversed):
         parts = thing.__reduce__()[1]
         return all(may_be_read_on(one) for one in (parts if kind is zip else parts[:1]))
-    return kind in CONTAINERS or kind in _ITERATORS or kind in (PartialList, PartialIterator)
+    return kind in CONTAINERS or kind in _ITERATORS or kind in (PartialList, PartialIterator, enum.EnumMeta)
 
 
 _ITERATORS = frozenset(
     type(one)
     for one in (
         *map(iter, ([], (), {}, "", range(0), {}.items(), {}.values())),
-        reversed([]),
+        *(reversed([]), itertools.count(), itertools.repeat(0)),
         *({}.items(), {}.keys(), {}.values()),
     )
 )
