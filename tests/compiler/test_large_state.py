@@ -186,3 +186,21 @@ def test_an_argument_that_makes_each_call_run_as_it_is_is_named() -> None:
     compiled = rg.compile(lambda x: weight * x)
     with pytest.warns(rg.errors.CompileWarning, match="result of an operation"):
         compiled(weight * 2.0)
+
+
+class Thing:
+    mode = "a"
+
+
+def test_attributes_that_a_text_reads_are_compared() -> None:
+    thing, table = Thing(), {"a": 1.0, "b": 10.0}
+    compiled = rg.compile(lambda x: x * table["{0.mode}".format(thing)])  # noqa: UP030, UP032
+    assert compiled(2.0) == 2.0
+    thing.mode = "b"
+    assert compiled(2.0) == 20.0
+
+
+def test_the_order_of_an_array_in_memory_is_no_constant() -> None:
+    compiled = rg.compile(lambda a: a.ravel(order="K")[1] * 3.0)
+    numbers = np.arange(6.0).reshape(2, 3)
+    assert (compiled(numbers), compiled(np.asfortranarray(numbers))) == (3.0, 9.0)

@@ -23,6 +23,7 @@ __all__ = [
     "TYPES",
     "asked_for",
     "asks_for_numbers",
+    "asks_unheard",
     "asks_what_it_is",
     "assigned",
     "catches_exceptions",
@@ -36,6 +37,7 @@ __all__ = [
     "line_that_changes",
     "looks_inside",
     "method_that_is_asked_for",
+    "named_in_texts",
     "reached_by_name",
     "tests_identity",
     "tests_none",
@@ -117,6 +119,25 @@ def handed_on(code: types.CodeType) -> list[str]:
     called = 1  # the bit of LOAD_GLOBAL that makes room for a call
     return [now.argval for now in loads if now.opname == "LOAD_GLOBAL" and not (now.arg or 0) & called]
 
+
+def asks_unheard(code: types.CodeType) -> str:
+    """What code asks by a text, which no call shows: what the time is, or how an array lies in memory; or ""."""
+    texts = {one for one in code.co_consts if type(one) is str and len(one) < 8}
+    if "datetime64" in code.co_names and not texts.isdisjoint(("now", "today")):
+        return "what the time is, with datetime64()"
+    if not texts.isdisjoint(("A", "K")) and not {"ravel", "flatten", "reshape", "copy"}.isdisjoint(code.co_names):
+        return "in which order an array lies in memory"
+    return "in which order an array lies in memory" if "nditer" in code.co_names else ""
+
+
+def named_in_texts(code: types.CodeType) -> set[str]:
+    """The attributes that code reads where it formats a text: of ``"{0.mode}".format(…)``."""
+    if {"format", "format_map", "Formatter"}.isdisjoint(code.co_names):
+        return set()
+    return {name for one in code.co_consts if type(one) is str for name in _ATTRIBUTE_IN_TEXT.findall(one)}
+
+
+_ATTRIBUTE_IN_TEXT = re.compile(r"\.(\w+)")
 
 #: The methods that ``@dataclass`` writes and that ask for something, and a part of a name in the code of each.
 _IN_DATACLASS = {

@@ -15,6 +15,7 @@ from ..bytecode import (
     TYPES,
     asked_for,
     asks_for_numbers,
+    asks_unheard,
     assigned,
     catches_missing,
     codes_of,
@@ -25,6 +26,7 @@ from ..bytecode import (
     is_of_dataclass,
     line_that_changes,
     method_that_is_asked_for,
+    named_in_texts,
     reached_by_name,
 )
 from ..libraries import is_library
@@ -36,8 +38,6 @@ __all__ = ["Code"]
 
 #: Names in code that may read any variable, of which no place knows.
 _ANY_VARIABLE = frozenset({"globals", "locals", "eval", "exec"})
-#: Texts of which NumPy makes the time that it is.
-_NOW = frozenset({"now", "today"})
 _MATCH_CLASS = dis.opmap["MATCH_CLASS"]
 
 
@@ -105,8 +105,8 @@ class Code:
                 )
             if asked := method_that_is_asked_for(code):
                 self._frontier.refuse(f"asks whether something has the attribute {asked}; write isinstance instead")
-            if "datetime64" in code.co_names and _NOW.intersection(one for one in code.co_consts if type(one) is str):
-                self._frontier.refuse("asks the time with datetime64()")
+            if asked := asks_unheard(code):
+                self._frontier.refuse(f"asks {asked}")
             for name in handed_on(code):
                 self._frontier.refuse(f"hands on {name}(), whose calls are not heard")
         for name in sorted(_ANY_VARIABLE.intersection(foreign)):
@@ -116,7 +116,7 @@ class Code:
         self, function: types.FunctionType, codes: Sequence[types.CodeType], names: Collection[str]
     ) -> set[str]:
         """Note what code asks of numbers, and give the names that it uses without writing them."""
-        found, frontier = set(), self._frontier
+        found, frontier = set().union(*map(named_in_texts, codes)), self._frontier
         if not is_of_dataclass(function.__code__):
             frontier.asks_kinds = frontier.asks_kinds or asks_for_numbers(function)
             frontier.asks_types |= not TYPES.isdisjoint(names)
