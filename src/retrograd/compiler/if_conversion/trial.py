@@ -14,7 +14,7 @@ from ...engine.source_lines import current_location
 from ..tracing.bool_tracer import BoolTracer
 from ..tracing.recorder import Recorder, active_recorder, selecting
 from .conversions import Site
-from .running_trial import current, known_tests, running
+from .running_trial import current, running
 from .selecting.stores import Place, Stores
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "Trial",
     "current",
     "in_arms",
-    "known_tests",
     "once",
     "recorder",
     "refuse",
@@ -59,9 +58,10 @@ class Frame:
         born: what the arm has made, and may change, by ids.
         changes: how often it has changed that, or stored something.
         taken: whether the arm is taken, as a comparison, where that is known: of the second arm, and of the first.
+        known: the same of what the test says of numbers: comparisons, and how they come out, by ids.
     """
 
-    __slots__ = ("born", "changes", "is_whole", "is_yes", "site", "stores", "taken", "test")
+    __slots__ = ("born", "changes", "is_whole", "is_yes", "known", "site", "stores", "taken", "test")
 
     def __init__(self, site: Site, test: BoolTracer | None = None, is_whole: bool = False) -> None:
         self.site: Site = site
@@ -72,6 +72,7 @@ class Frame:
         self.born: dict[int, Any] = {}
         self.changes: int = 0
         self.taken: list[Any] = [None, None]
+        self.known: list[Any] = [None, None]
 
 
 class Asked(NamedTuple):

@@ -98,6 +98,8 @@ class BoolTracer(ComparisonTracer):
 
     def implies(self, outcome: bool, other: BoolTracer, its: bool) -> bool:
         """Whether ``other`` is ``its`` wherever this is ``outcome``, as far as combinations tell."""
+        if self is other or not self.joins:
+            return self is other and outcome is its
         return any(test is other and known is its for test, known in self.parts_known(outcome))
 
     def parts_known(self, outcome: bool) -> Iterator[tuple[BoolTracer, bool]]:

@@ -76,8 +76,8 @@ class ChoiceRecorder(Protocol):
     def must_be(self, node: Value, constant: int | str) -> None:
         """One is wanted as a plain int or text: it must be the same again."""
 
-    def known_tests(self) -> Iterable[tuple[BoolTracer, bool]]:
-        """The comparisons that the arms which run are under, and how they come out there."""
+    def known_tests(self, number: Value) -> Iterable[tuple[BoolTracer, bool]]:
+        """The comparisons of a number that the arms which run are under, and how they come out there."""
 
     def asked_among(self, test: BoolTracer, choice: Value) -> frozenset[int | str] | None:
         """The constants of which a test asks whether a choice is one; None of another test."""
@@ -154,7 +154,7 @@ class ChoiceTracer:
     def possible(self) -> frozenset[int | str] | None:
         """The options that the tests of the arms leave which run now: of an index, those below a bound."""
         found = self.options
-        for test, outcome in self._recorder.known_tests() if found and len(found) > 1 else ():
+        for test, outcome in self._recorder.known_tests(self.node) if found and len(found) > 1 else ():
             relation, left, right = test.asks()
             if left is self.node and type(right) is float:
                 found = frozenset(one for one in found or () if isinstance(one, str) or relation(one, right) is outcome)

@@ -368,9 +368,14 @@ class DecisionRecorder(ABC):
         """A choice is wanted as a plain int or text: it must be the same again."""
         self.guard("==", node, self.code(constant), True, chosen=constant)
 
-    def known_tests(self) -> Iterable[tuple[BoolTracer, bool]]:
-        """The comparisons that the arms which run are under, and how they come out there."""
-        return known_tests()
+    def known_tests(self, number: Value) -> Iterable[tuple[BoolTracer, bool]]:
+        """The comparisons of a number that the arms which run are under, and how they come out there."""
+        return known_tests(number, self._asked_of)
+
+    def _asked_of(self, test: BoolTracer) -> Value | None:
+        """The choice of which a test asks whether it is one of some constants."""
+        asked = self._among.get(id(test))
+        return asked[1] if asked is not None else None
 
     def note_among(self, test: BoolTracer, choice: Value, constants: frozenset[int | str]) -> None:
         """A test asks whether a choice is one of these constants."""

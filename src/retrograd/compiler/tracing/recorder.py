@@ -15,6 +15,7 @@ What the recorder cannot see, such as the time, random numbers and files, is fou
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Callable, Collection, Container, Iterator, Sequence, Set
 from contextlib import contextmanager
@@ -33,6 +34,7 @@ from ..calls.outputs import OutputsOfTrace, is_single, leaves_of, outputs_of, se
 from ..guards.builtin_overrides import extremes
 from ..if_conversion.running_trial import current
 from ..if_conversion.tracers.frozen_list import FrozenList
+from ..if_conversion.tracers.object_tracer import Chosen
 from .bool_tracer import BoolTracer, is_comparison
 from .choice_tracer import ChoiceTracer, TextArgumentTracer, is_choice, largest_choice
 from .decision_recorder import DecisionRecorder, as_float
@@ -42,7 +44,6 @@ from .result_kinds import kind_of, may_be_a_number
 from .selection_graph import may_have_derivatives, under_by_any_choice
 
 __all__ = ["MOST_INDEX", "Recorder", "TooManyDerivativesError", "active_recorder", "selecting"]
-
 
 #: Indices, and ints that a program reads, are smaller: it takes no others (native/compiler/run/signature.cpp).
 MOST_INDEX = 2**31
@@ -277,17 +278,16 @@ class Recorder(DecisionRecorder):
                 nodes.append(operand._node if operand._recorder is self else self._unwrapped(operand))
                 continue
             if kind is not float and kind is not int:
-                if isinstance(operand, Value):
+                if issubclass(kind, Value):
                     any_value = True
-                elif not is_number(operand):
+                elif issubclass(kind, Chosen) or not is_number(operand):  # the former does it with each that it may be
                     return NotImplemented
                 self.check_precision(kind, operands)
             nodes.append(operand)
         if any_value:
             return engine.apply(name, *nodes)
-        if name not in _RAISING:
-            return self.traced(engine.apply(name, *nodes))
-        return self.traced(self.raising(lambda: engine.apply(name, *nodes)))
+        compute = functools.partial(engine.apply, name, *nodes)
+        return self.traced(self.raising(compute) if name in _RAISING else compute())
 
     def raising(self, run: Callable[[], Any]) -> Any:
         """What ``run`` gives, which raises as Python's floats do."""
