@@ -12,17 +12,19 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...engine import ComparisonTracer, Value
 from ...index import RELATIONS
 
+if TYPE_CHECKING:
+    from .decision_recorder import DecisionRecorder
+
 __all__ = [
     "COMPARISON_ROWS",
     "BoolTracer",
-    "ComparisonRecorder",
     "Purpose",
     "array_of_one",
     "is_comparison",
@@ -50,31 +52,6 @@ class Purpose(enum.Enum):
     ROUNDS = "the terms of a sum do not cancel, so that it may be rounded more than once"
 
 
-class ComparisonRecorder(Protocol):
-    """The recorder, as its bool tracers know it."""
-
-    def decide(self, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
-        """A comparison has just been asked for its truth."""
-
-    def decide_in(self, frame: FrameType, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
-        """A comparison decides where a frame is."""
-
-    def guard(self, kind: str, left: Value, right: Value | float, outcome: bool, purpose: Purpose) -> None:
-        """A comparison decided something."""
-
-    def count(self, test: BoolTracer) -> Any:
-        """A comparison as an int, 1 or 0."""
-
-    def may_be_numpys(self, test: BoolTracer) -> bool:
-        """Whether NumPy may have compared."""
-
-    def untraceable(self, what: str) -> None:
-        """A graph break: the function did something that a program cannot do."""
-
-    def check(self, thing: str) -> None:
-        """Raises LeakedTraceError when the function has returned, or another thread traces it."""
-
-
 class BoolTracer(ComparisonTracer):
     """The outcome of one comparison in the function that is traced.
 
@@ -90,7 +67,7 @@ class BoolTracer(ComparisonTracer):
 
     __slots__ = ()
 
-    _recorder: ComparisonRecorder
+    _recorder: DecisionRecorder
     _right: Value | float
     node: Value | None
     joins: str
@@ -162,24 +139,6 @@ class BoolTracer(ComparisonTracer):
         refuse_mask(self._recorder.untraceable, sys._getframe(1))
         return int(bool(self))
 
-    def __int__(self) -> int:
-        return int(bool(self))
-
-    def __float__(self) -> float:
-        return float(bool(self))
-
-    def __complex__(self) -> complex:
-        return complex(bool(self))
-
-    def __hash__(self) -> int:
-        return hash(bool(self))
-
-    def __str__(self) -> str:
-        return str(bool(self))
-
-    def __repr__(self) -> str:
-        return repr(bool(self))
-
     def __format__(self, spec: str) -> str:
         return format(bool(self), spec)
 
@@ -240,8 +199,7 @@ def _binary(name: str) -> None:
         setattr(BoolTracer, f"__r{plain}__", reflected)
 
 
-def _unary(name: str) -> None:
-    function = getattr(operator, name)
+def _unary(name: str, function: Callable[[bool], Any]) -> None:
     setattr(BoolTracer, f"__{name}__", lambda self: function(bool(self)))
 
 
@@ -269,7 +227,9 @@ for _name in ("truediv", "floordiv", "mod", "pow", "and_", "or_", "xor", "lshift
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     _binary(_name)
 for _name in ("neg", "pos", "abs", "invert"):
-    _unary(_name)
+    _unary(_name, getattr(operator, _name))
+for _function in (int, float, complex, hash, str, repr):
+    _unary(_function.__name__, _function)
 
 
 def is_comparison(thing: object) -> bool:

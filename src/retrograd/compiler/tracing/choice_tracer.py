@@ -12,21 +12,23 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ... import engine
 from ...engine import Value
 from ...index import IndexTracer
-from .bool_tracer import BoolTracer, Purpose, is_comparison, refuse_mask
+from .bool_tracer import Purpose, is_comparison, refuse_mask
 from .float_tracer import FloatTracer
+
+if TYPE_CHECKING:
+    from .decision_recorder import DecisionRecorder
 
 __all__ = [
     "CHOICES",
     "LARGEST",
     "WIDE",
-    "ChoiceRecorder",
     "ChoiceTracer",
     "TextArgumentTracer",
     "choice_among",
@@ -44,48 +46,6 @@ LARGEST = 2.0**53
 _BOUND = 2.0**26
 
 
-class ChoiceRecorder(Protocol):
-    """The recorder, as its choice tracers know it."""
-
-    def traced(self, node: Value) -> FloatTracer:
-        """The tracer of the float in a node."""
-
-    read_texts: set[int]  #: the leaves of texts among the arguments that the function looks at, by their ids
-
-    def untraceable(self, what: str) -> None:
-        """A graph break: the function did something that a program cannot do."""
-
-    def code(self, constant: int | str) -> float:
-        """The number that stands for a constant."""
-
-    def guard(self, kind: str, left: Value, right: object, outcome: bool, purpose: Purpose) -> None:
-        """A comparison decided something."""
-
-    def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> Any:
-        """A comparison, which may decide something later."""
-
-    def count(self, test: BoolTracer, kind: type = int) -> ChoiceTracer:
-        """A comparison as an int, 1 or 0."""
-
-    def number_of_index(self, index: IndexTracer) -> Value | None:
-        """The node of an index that is a number, too; None of another one."""
-
-    def decides_choice(self) -> None:
-        """Which one was chosen decides something, on the line that runs."""
-
-    def must_be(self, node: Value, constant: int | str) -> None:
-        """One is wanted as a plain int or text: it must be the same again."""
-
-    def known_tests(self, number: Value) -> Iterable[tuple[BoolTracer, bool]]:
-        """The comparisons of a number that the arms which run are under, and how they come out there."""
-
-    def asked_among(self, test: BoolTracer, choice: Value) -> frozenset[int | str] | None:
-        """The constants of which a test asks whether a choice is one; None of another test."""
-
-    def check(self, thing: str) -> None:
-        """Raises LeakedTraceError when the function has returned, or another thread traces it."""
-
-
 class ChoiceTracer:
     """An int or a text of the function that is traced. Its recorder makes it.
 
@@ -101,7 +61,7 @@ class ChoiceTracer:
 
     def __init__(
         self,
-        recorder: ChoiceRecorder,
+        recorder: DecisionRecorder,
         node: Value,
         constant: int | str,
         options: frozenset[int | str] | None,
@@ -248,29 +208,8 @@ class ChoiceTracer:
             refuse_mask(self._recorder.untraceable, sys._getframe(1))
         return operator.index(self.plain())
 
-    def __int__(self) -> int:
-        return int(self.plain())
-
-    def __float__(self) -> float:
-        return float(self.plain())
-
-    def __complex__(self) -> complex:
-        return complex(self.plain())
-
-    def __hash__(self) -> int:
-        return hash(self.plain())
-
     def __format__(self, spec: str) -> str:
         return format(self.plain(), spec)
-
-    def __str__(self) -> str:
-        return str(self.plain())
-
-    def __repr__(self) -> str:
-        return repr(self.plain())
-
-    def __invert__(self) -> int:
-        return int(~self.plain())
 
     def __trunc__(self) -> Any:
         return self if type(self.constant) is int else math.trunc(self.plain())
@@ -426,6 +365,10 @@ def _define_comparison(name: str, kind: str) -> None:
     setattr(ChoiceTracer, f"__{name}__", lambda self, other: self._compare(kind, function, other))
 
 
+def _define_conversion(name: str, function: Callable[[Any], Any]) -> None:
+    setattr(ChoiceTracer, f"__{name}__", lambda self: function(self.plain()))
+
+
 def _define_plain(name: str) -> None:
     """An operator that wants a plain number."""
     function = divmod if name == "divmod" else getattr(operator, name)
@@ -434,6 +377,9 @@ def _define_plain(name: str) -> None:
     setattr(ChoiceTracer, f"__r{plain}__", lambda self, other: function(_plain(other), self.plain()))
 
 
+for _function in (int, float, complex, hash, str, repr):
+    _define_conversion(_function.__name__, _function)
+_define_conversion("invert", lambda number: int(~number))
 for _name in ("divmod", "and_", "or_", "xor", "lshift", "rshift"):
     _define_plain(_name)
 for _name in ("add", "sub", "mul", "floordiv", "mod"):
@@ -444,7 +390,7 @@ for _name, _kind in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "
     _define_comparison(_name, _kind)
 
 
-def choice_among(recorder: ChoiceRecorder, node: Value, chosen: Any, items: Collection[Any]) -> ChoiceTracer:
+def choice_among(recorder: DecisionRecorder, node: Value, chosen: Any, items: Collection[Any]) -> ChoiceTracer:
     """One of some ints, or of some texts: ``chosen``, in this run."""
     options: set[int | str] | None = set()
     largest = 0.0

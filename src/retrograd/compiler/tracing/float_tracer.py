@@ -12,7 +12,7 @@ import dis
 import sys
 from collections.abc import Sequence
 from types import FrameType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,44 +22,10 @@ from ...engine.numbers import is_number
 from ...index import RELATIONS
 from .bool_tracer import array_of_one
 
-__all__ = ["FloatTracer", "NumberRecorder", "is_tracer"]
+if TYPE_CHECKING:
+    from .decision_recorder import DecisionRecorder
 
-
-class NumberRecorder(Protocol):
-    """The recorder, as its float tracers know it."""
-
-    def arithmetic(self, name: str, operands: tuple[Any, ...]) -> Any:
-        """An operation of the op table on tracers, Values and numbers."""
-
-    def may_raise(self) -> None:
-        """Floats are divided, which raises whatever ``retrograd.errstate`` says."""
-
-    def guard(self, kind: str, left: Value, right: object, outcome: bool) -> None:
-        """A truth value decided something."""
-
-    def comparison(self, kind: str, left: Value, right: object, outcome: bool) -> Any:
-        """A comparison, which may decide something later."""
-
-    def concrete(self, value: Value) -> float:
-        """The concrete number of a node in this run."""
-
-    def whole(self, name: str, number: FloatTracer) -> Any:
-        """A float rounded to an int by an operation of the op table."""
-
-    def ask_class(self, thing: Any, kinds: Sequence[Any]) -> None:
-        """Whether a traced number is of one of some classes is asked: a graph break, if that cannot be known."""
-
-    def plain(self, number: FloatTracer, use: str) -> None:
-        """The function uses the number of this one call; ``use`` is a verb and its object."""
-
-    def sum_of(self, terms: Sequence[Any]) -> Any:
-        """A sum that is rounded after each addition where Python rounds it once; None where that may show."""
-
-    def check_precision(self, kind: type, operands: Sequence[Any]) -> None:
-        """A number of this kind meets some that are traced."""
-
-    def check(self, thing: str) -> None:
-        """Raises LeakedTraceError when the function has returned, or another thread traces it."""
+__all__ = ["FloatTracer", "is_tracer"]
 
 
 class FloatTracer(engine.NumberTracer):
@@ -71,7 +37,7 @@ class FloatTracer(engine.NumberTracer):
 
     __slots__ = ()
 
-    _recorder: NumberRecorder
+    _recorder: DecisionRecorder
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # isinstance(x, float) decides as it does in plain Python

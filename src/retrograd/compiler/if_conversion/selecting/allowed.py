@@ -7,7 +7,6 @@ import collections
 import dataclasses
 import enum
 import functools
-import heapq
 import itertools
 import math
 import types
@@ -36,9 +35,9 @@ from ..tracers.partial_list import EntriesOf, ListMethod, PartialIterator, Parti
 from ..tracers.partial_lists import of_function
 from ..trial import current, in_arms, refuse
 from .domains import inside_domain
-from .heaps import in_place
 from .kinds import CONTAINERS, ITERATORS, OPERANDS, VIEWS
 from .objects import is_of_plain_class, is_plain, is_quiet, is_record, is_still_tuple, method_of, of_class
+from .orders import ordered
 from .places import (
     attribute,
     born,
@@ -51,7 +50,7 @@ from .places import (
     note_change,
     present,
 )
-from .searches import BISECTIONS, bisected, median, place_of, sorted_by
+from .searches import BISECTIONS, bisected, place_of
 from .selections import NUMBERS, may_be_chosen
 
 __all__ = [
@@ -291,7 +290,7 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         found = of_function(function, arguments, options)
         if found is not NotImplemented:
             return found
-    if current() is not None and (found := in_place(function, arguments, options)) is not NotImplemented:
+    if current() is not None and (found := ordered(function, arguments, options)) is not NotImplemented:
         return found
     if current() is not None and (found := _searched(function, arguments, options)) is not None:
         return found
@@ -340,17 +339,8 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
 
 def _searched(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """What a function finds that compares what is traced, without a decision; None where it is no such function."""
-    kind, name, owner = type(function), getattr(function, "__name__", ""), getattr(function, "__self__", None)
-    if kind is types.FunctionType and function.__module__ == "statistics" and name == "median":
-        return median(given) if len(arguments) == 1 and not options and (given := list(items(*arguments))) else None
-    if function is np.median or function is np.sort:
-        numbers = _numbers_in(*arguments, **options)
-        if not numbers:
-            return None
-        return median(numbers) if function is np.median else np.array(sorted_by(numbers), object)
-    if function in (heapq.nlargest, heapq.nsmallest):
-        return _first_few(function, *arguments, **options)
-    if kind is not types.BuiltinFunctionType:
+    name, owner = getattr(function, "__name__", ""), getattr(function, "__self__", None)
+    if type(function) is not types.BuiltinFunctionType:
         return None
     if function is isinstance and len(arguments) == 2:
         return _is_instance(*arguments)
@@ -363,34 +353,7 @@ def _searched(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]
         return place_of(owner, *arguments)
     if name == "get" and len(arguments) in (1, 2) and not options:
         return got(owner, *arguments)
-    key, reverse = options.get("key"), options.get("reverse", False)
-    if (
-        function is not sorted
-        or len(arguments) != 1
-        or options.keys() - {"key", "reverse"}
-        or type(reverse) is not bool
-    ):
-        return None
-    return _in_order(arguments[0], key, reverse)
-
-
-def _numbers_in(things: Any, **options: Any) -> list[Any]:
-    """The numbers in a list or in an array of one axis; none where there is something else."""
-    found = list(things) if type(things) in (list, tuple) or np.ndim(things) == 1 else []
-    return found if not options and NUMBERS.issuperset(map(type, found)) else []
-
-
-def _in_order(things: Any, key: Any, reverse: bool) -> list[Any]:
-    """``sorted(things, …)``."""
-    if key is not None and in_arms():
-        key = functools.partial(call, key)
-    return born(sorted_by(list(items(things)), key, reverse))
-
-
-def _first_few(function: Any, n: Any, iterable: Any, key: Any = None) -> list[Any] | None:
-    """``heapq.nlargest(n, …)``, or ``nsmallest``."""
-    ordered = _in_order(iterable, key, function is heapq.nlargest)
-    return born(ordered[: max(n, 0)]) if type(n) is int else None
+    return None
 
 
 def _summed(things: Any, start: Any = 0) -> Any:

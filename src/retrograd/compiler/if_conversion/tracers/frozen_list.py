@@ -6,9 +6,9 @@ does, the copy tells the trial, and the trace is thrown away.
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from operator import is_
 from typing import Any, ClassVar, NoReturn
 
 from .partial_list import Originals, changes_in_place, held_elsewhere
@@ -41,7 +41,7 @@ class FrozenList:
 
     def _checked(self) -> tuple[Any, ...]:
         for now, then in self._originals.values():
-            if len(now) != len(then) or not all(map(is_, now, then)):
+            if len(now) != len(then) or not all(map(operator.is_, now, then)):
                 self._fails()
         return self._items
 
@@ -91,24 +91,6 @@ class FrozenList:
     def __rmul__(self, count: Any) -> Any:
         return self.copy() * count
 
-    def __eq__(self, other: object) -> bool:
-        return bool(self.copy() == _plain(other))
-
-    def __ne__(self, other: object) -> bool:
-        return bool(self.copy() != _plain(other))
-
-    def __lt__(self, other: Any) -> bool:
-        return bool(self.copy() < _plain(other))
-
-    def __le__(self, other: Any) -> bool:
-        return bool(self.copy() <= _plain(other))
-
-    def __gt__(self, other: Any) -> bool:
-        return bool(self.copy() > _plain(other))
-
-    def __ge__(self, other: Any) -> bool:
-        return bool(self.copy() >= _plain(other))
-
     def __repr__(self) -> str:
         return repr(self.copy())
 
@@ -132,6 +114,15 @@ class FrozenList:
         """A list's other methods change it."""
         self._fails()
         raise AttributeError(f"'list' object that decisions choose has no attribute {name!r}")
+
+
+def _define_comparison(name: str) -> None:
+    function = getattr(operator, name)
+    setattr(FrozenList, f"__{name}__", lambda self, other: bool(function(self.copy(), _plain(other))))
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    _define_comparison(_name)
 
 
 def _plain(thing: Any) -> Any:

@@ -57,10 +57,7 @@ def find_branches(graph: ScalarGraph, first: int = 0, after: int | None = None) 
 
 def _keys(graph: ScalarGraph) -> NDArray[np.int64]:
     """The same number for nodes that apply the same operator to the same kinds of operands, for the same line."""
-    key = graph.rows.astype(np.int64)
-    for slot in range(graph.kinds.shape[1]):
-        key = key * 4 + graph.kinds[:, slot]
-    return np.unique(np.stack([key, graph.sources]), axis=1, return_inverse=True)[1].ravel()
+    return np.unique(np.stack([graph.shapes().astype(np.int64), graph.sources]), axis=1, return_inverse=True)[1].ravel()
 
 
 def _words(keys: NDArray[np.int64]) -> list[tuple[int, Word]]:

@@ -45,9 +45,7 @@ def find_sections(graph: ScalarGraph, any_far: bool = False) -> list[Section]:
     indices = [graph.indices[:, slot].astype(np.int32) for slot in slots]
     here = np.arange(len(graph), dtype=np.int32)
     lags = [np.where(is_node, here - index, 0) for is_node, index in zip(nodes, indices, strict=True)]
-    shape = graph.rows.astype(np.int64)
-    for slot in slots:
-        shape = shape * 4 + graph.kinds[:, slot]
+    shape = graph.shapes()
 
     def alike(late: slice, early: slice) -> NDArray[np.bool_]:
         same: NDArray[np.bool_] = shape[late] == shape[early]
@@ -74,7 +72,7 @@ def find_sections(graph: ScalarGraph, any_far: bool = False) -> list[Section]:
         )
 
     def tokens(most: int) -> NDArray[np.uint64]:
-        found = shape.astype(np.uint64)
+        found = shape.copy()
         for lag in lags:
             found = found * np.uint64(0x9E3779B97F4A7C15) + np.minimum(lag, most).astype(np.uint64)
         return found

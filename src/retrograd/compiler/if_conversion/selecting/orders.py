@@ -1,4 +1,4 @@
-"""What keeps a list of traced numbers in order, in place: ``list.sort``, ``heapq`` and ``bisect.insort``.
+"""What puts traced numbers in order: ``sorted``, ``list.sort``, ``heapq``, ``bisect.insort``, medians.
 
 Each does what Python's does, and selects where that asks how a comparison comes out.
 """
@@ -13,24 +13,28 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..tracers.conditions import joined, must_hold, negated
 from ..tracers.partial_list import PartialList
 from ..tracers.partial_lists import entries_of
 from ..trial import in_arms
-from .places import set_item
-from .searches import Less, exchanged, is_open, note_no_nan, order_of, sorted_by
-from .selections import chosen_at
+from .places import born, set_item
+from .searches import Less, exchanged, is_open, median, note_no_nan, order_of, sorted_by
+from .selections import NUMBERS, chosen_at
 
-__all__ = ["in_place"]
+__all__ = ["ordered"]
 
 #: So many items a list has at most that is changed in place.
 _LONGEST = 64
 
 
-def in_place(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """What a function gives that changes a list in place; NotImplemented where it is none, or nothing is traced."""
+def ordered(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What a function gives that puts things in order; NotImplemented where it is none, or nothing is traced."""
     if type(function) is not types.BuiltinFunctionType:
-        return NotImplemented
+        return _by_library(function, arguments, options)
+    if function is sorted:
+        return _sorted(*arguments, **options) if len(arguments) == 1 else NotImplemented
     if function.__name__ == "sort" and type(function.__self__) is list and not arguments:
         return _sort(function.__self__, **options)
     if function not in _CHANGES or options:
@@ -48,6 +52,51 @@ def in_place(function: Any, arguments: tuple[Any, ...], options: dict[str, Any])
     note_no_nan([*made, found])
     _keep(things, given, made)
     return found
+
+
+def _by_library(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Medians, NumPy's ``sort``, and the few largest or smallest."""
+    if function in (heapq.nlargest, heapq.nsmallest):
+        return _first_few(function, *arguments, **options)
+    if getattr(function, "__module__", "") == "statistics" and function.__name__ == "median":
+        given = list(_items(*arguments)) if len(arguments) == 1 and not options else []
+        return median(given) if given else NotImplemented
+    if function is not np.median and function is not np.sort:
+        return NotImplemented
+    numbers = _numbers_in(*arguments, **options)
+    if not numbers:
+        return NotImplemented
+    return median(numbers) if function is np.median else np.array(sorted_by(numbers), object)
+
+
+def _numbers_in(things: Any, **options: Any) -> list[Any]:
+    """The numbers in a list or in an array of one axis; none where there is something else."""
+    found = list(things) if type(things) in (list, tuple) or np.ndim(things) == 1 else []
+    return found if not options and NUMBERS.issuperset(map(type, found)) else []
+
+
+def _first_few(function: Any, n: Any, iterable: Any, key: Any = None) -> Any:
+    """``heapq.nlargest(n, …)``, or ``nsmallest``."""
+    found = _sorted(iterable, key=key, reverse=function is heapq.nlargest)
+    return born(found[: max(n, 0)]) if type(n) is int else NotImplemented
+
+
+def _sorted(things: Any, *, key: Any = None, reverse: Any = False, **others: Any) -> Any:
+    if others or type(reverse) is not bool:
+        return NotImplemented
+    return born(sorted_by(list(_items(things)), _as_called(key), reverse))
+
+
+def _as_called(key: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
+    from .allowed import call  # which imports this module
+
+    return functools.partial(call, key) if key is not None and in_arms() else key
+
+
+def _items(things: Any) -> Any:
+    from .allowed import items
+
+    return items(things)
 
 
 def _items_of(things: Any) -> list[Any] | None:
@@ -70,15 +119,11 @@ def _keep(things: Any, before: list[Any], made: list[Any]) -> None:
             set_item(other, things, i)
 
 
-def _sort(things: list[Any], *, key: Callable[[Any], Any] | None = None, reverse: Any = False) -> Any:
-    from .allowed import call
-
+def _sort(things: list[Any], *, key: Any = None, reverse: Any = False) -> Any:
     if type(reverse) is not bool:
         return NotImplemented
-    if key is not None and in_arms():
-        key = functools.partial(call, key)
     before = list(things)
-    _keep(things, before, sorted_by(before, key, reverse))
+    _keep(things, before, sorted_by(before, _as_called(key), reverse))
     return None
 
 
