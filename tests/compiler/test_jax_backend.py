@@ -377,6 +377,12 @@ def test_what_no_trace_stands_for():
     def leak(x):
         return a * len(str(a.data)) * x
 
+    def doubles(xs):
+        xs[0] = xs[0] * 2.0
+        return a * xs[0]
+
+    with pytest.raises(NotTraceableError, match="doubles cannot become a JAX function: it changes an argument"):
+        rg.compile(doubles).to_jax([1.0, 2.0])
     with pytest.raises(NotTraceableError, match=r"leak cannot become a JAX function: .*a compiled program cannot do"):
         rg.compile(leak).to_jax(1.0)
     with pytest.raises(NotTraceableError, match="depends neither on a Value nor on an argument"):

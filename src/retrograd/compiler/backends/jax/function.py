@@ -16,6 +16,7 @@ from ....engine.source_lines import Location
 from ....index import Index
 from ....ops.jax_functions import import_jax
 from ...calls.arguments import Unsuitable, signature_of
+from ...calls.effects import contents
 from ...calls.signature import Signature
 from ...guards.captured_state import asks_of, functions_of
 from ...if_conversion.conversions import Conversions, without_decisions
@@ -292,8 +293,11 @@ def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Rec
         signature = signature_of(arguments, recorder, False)
     except Unsuitable as problem:
         raise errors.not_traceable(function, str(problem)) from None
+    held = contents(signature.tracers)
     with following(functions_of(function, arguments), exact=False):
         recording = recorder.run(function, signature.tracers, want_sources=True)
+    if contents(signature.tracers) != held:
+        raise errors.not_traceable(function, "it changes an argument, which no call of the JAX function would do")
     if recording.graph_breaks:
         raise errors.not_traceable(function, recording.graph_breaks[0])
     if recording.primitives:
