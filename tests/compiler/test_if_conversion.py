@@ -19,7 +19,7 @@ from support.flipping import Function, agrees_with_jax, draw, flips, is_converte
 
 import retrograd as rg
 from retrograd import math as m
-from retrograd.compiler.if_conversion.rewriting.converter import converted
+from retrograd.compiler.if_conversion.rewriting.converter import Wanted, converted
 
 pytestmark = pytest.mark.native
 
@@ -288,7 +288,7 @@ def test_source_that_has_changed_is_not_taken(module: Callable[[str], types.Modu
     path = Path(written.__file__ or "")
     path.write_text(WRITTEN.replace("p * x", "p * 7"))
     flips(written.f)
-    assert converted(written.f.__code__, frozenset({2}), frozenset()) is None
+    assert converted(written.f.__code__, Wanted(frozenset({2}))) is None
 
 
 def test_code_without_source_runs_as_it_is() -> None:
@@ -325,7 +325,7 @@ def test_functions_keep_their_code(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_converted_code_outside_of_a_trial() -> None:
     """Another thread may trace a function, or call it, while it has converted code: that does what it always does."""
     own = huber.__code__
-    made = converted(own, frozenset(range(own.co_firstlineno, own.co_firstlineno + 6)), frozenset())
+    made = converted(own, Wanted(frozenset(range(own.co_firstlineno, own.co_firstlineno + 6))))
     assert made is not None
     try:
         huber.__code__ = made  # type: ignore[attr-defined]  # a function

@@ -604,7 +604,7 @@ def test_programs_that_longer_loops_make_needless_were_not_in_vain() -> None:
     assert compiled.stats().eager == 0
 
 
-def newton(p: Any, xs: Sequence[float]) -> Any:
+def roots(p: Any, xs: Sequence[float]) -> Any:
     total = 0.0
     for x in xs:
         y, step, n = x, 1.0, 0
@@ -616,19 +616,19 @@ def newton(p: Any, xs: Sequence[float]) -> Any:
 
 
 def test_a_program_with_machine_code_stays_for_what_it_is_long_enough_for() -> None:
-    compiled, rng = rg.compile(newton, tier="llvm"), random.Random(1)
+    compiled, rng = rg.compile(roots, tier="llvm"), random.Random(1)
     for _ in range(12):
         compiled.value_and_grad(1.0 + rng.random(), [1.0 + rng.random() for _ in range(3)])
     short, far = [1.2, 1.4, 1.1], [1e9, 1.4, 1.1]
     compiled.value_and_grad(1.3, short)
     before = {one.number: one.hits for one in compiled.stats().programs}
     number = compiled.stats().programs[0].number
-    assert compiled.value_and_grad(1.3, far) == pytest.approx(rg.value_and_grad(newton)(1.3, far), rel=1e-9)
+    assert compiled.value_and_grad(1.3, far) == pytest.approx(rg.value_and_grad(roots)(1.3, far), rel=1e-9)
     for k in range(20):
-        assert compiled.value_and_grad(1.3 + k, far) == pytest.approx(rg.value_and_grad(newton)(1.3 + k, far), rel=1e-9)
-        assert compiled.value_and_grad(1.3, short) == pytest.approx(rg.value_and_grad(newton)(1.3, short), rel=1e-9)
+        assert compiled.value_and_grad(1.3 + k, far) == pytest.approx(rg.value_and_grad(roots)(1.3 + k, far), rel=1e-9)
+        assert compiled.value_and_grad(1.3, short) == pytest.approx(rg.value_and_grad(roots)(1.3, short), rel=1e-9)
     after = {one.number: one.hits for one in compiled.stats().programs}
     assert after[number] >= before[number] + 18
     for k in range(20):  # which it is not any more, as others do not
         compiled.value_and_grad(1.3 + k, far)
-    assert compiled.value_and_grad(1.3, short) == pytest.approx(rg.value_and_grad(newton)(1.3, short), rel=1e-9)
+    assert compiled.value_and_grad(1.3, short) == pytest.approx(rg.value_and_grad(roots)(1.3, short), rel=1e-9)

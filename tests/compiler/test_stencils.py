@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.lane_cases import check, graph_of, in_lanes, numbers
+from support.loop_cases import cache_of
 from support.parts import ALL
 
 import retrograd as rg
@@ -130,7 +131,9 @@ def test_a_loop_that_reads_a_part_of_another_one_s_row(part: slice, monkeypatch:
 
     data = [[x - 0.7 for x in numbers(7, seed)] for seed in range(14)]
     compiled = check(f, *((numbers(3, seed), data) for seed in range(3)))
-    assert {7, part.stop - (part.start or 0)} <= set(in_lanes(compiled))
+    count, lanes = part.stop - (part.start or 0), cache_of(compiled).vector_functions()[0]
+    expected = {7, count} if lanes > 4 or count > 5 else {7}  # five numbers take two vectors of four
+    assert expected <= set(in_lanes(compiled))
 
 
 def test_parameters_are_numbered_as_they_were_made() -> None:

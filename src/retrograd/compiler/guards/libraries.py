@@ -46,6 +46,9 @@ _NOT_IN_USE = frozenset(
         *("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__getnewargs__", "__instancecheck__"),
     }
 )
+#: What iterators and queues have, and what it is.
+_MOVING = ("__next__", "get_nowait")
+_METHODS = (types.FunctionType, types.WrapperDescriptorType, types.MethodDescriptorType)
 #: Where Python's own modules are.
 _STANDARD = os.path.dirname(os.__file__)
 #: Modules that users' classes seem to belong to, which ``make_dataclass``, ``ABCMeta`` and ``exec`` made; none that a
@@ -114,7 +117,8 @@ def are_of_one_package(one: type, other: type) -> bool:
 
 def moves_on(kind: type) -> bool:
     """Whether a class is one of iterators or queues."""
-    return of_a_library(kind) and (hasattr(kind, "__next__") or hasattr(kind, "get_nowait"))
+    member = next((vars(base)[name] for base in kind.__mro__ for name in _MOVING if name in vars(base)), None)
+    return of_a_library(kind) and isinstance(member, _METHODS)  # and no mock of such
 
 
 class InheritedNames(NamedTuple):
