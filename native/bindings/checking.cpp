@@ -35,6 +35,7 @@ PyObject* check(PyObject* object, PyObject* args) {
     const std::shared_ptr<Specialization> entry = (*self->specializations)[at];
     if (entry->number != number) continue;
     if (entry->invalid()) Py_RETURN_FALSE;
+    self->scratch->reads_results = true;  // as the program's own call did
     const int fit = match(self, at, items.data(), static_cast<Py_ssize_t>(items.size()));
     if (fit < 0) return nullptr;
     if (fit && !set_cotangents(*entry, *self->scratch, cotangents)) return nullptr;
@@ -82,6 +83,7 @@ PyObject* standing(PyObject* object, PyObject* args) {
   const uint64_t call = ++self->calls, changes = self->changes;
   for (const auto& entry : *self->specializations) {
     if (!entry->is_for(differentiate_first == 1, plain_call == 1) || entry->invalid()) continue;
+    self->scratch->reads_results = plain_call == 1;
     const int fit = entry->matches(items.data(), static_cast<Py_ssize_t>(items.size()), *self->scratch);
     if (fit < 0) return nullptr;
     if (fit == 0) continue;

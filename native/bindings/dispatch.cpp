@@ -220,6 +220,7 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
       continue;
     }
     const bool is_read = read && self->calls == call && entry.reads_as(*read);
+    self->scratch->reads_results = plain_call;
     const int fit = is_read ? entry.accepts(*self->scratch) : match(self, i, args, count);
     if (!is_read) read = entry.signature->runs_python() || fit < 1 ? nullptr : &entry;
     if (fit < 0) {

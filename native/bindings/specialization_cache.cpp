@@ -27,6 +27,7 @@ int match(SpecializationCache* self, size_t place, PyObject* const* args, Py_ssi
   if (!first.signature->runs_python()) return first.matches(args, count, *self->scratch);
   const std::shared_ptr<Specialization> entry = (*self->specializations)[place];
   Arguments numbers;  // the user's code may call the function, which uses the scratch memory
+  numbers.reads_results = self->scratch->reads_results;
   const int fit = entry->matches(args, count, numbers);
   std::swap(*self->scratch, numbers);
   const bool there = place < self->specializations->size() && (*self->specializations)[place] == entry;

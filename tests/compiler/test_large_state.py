@@ -185,7 +185,7 @@ def test_an_argument_that_makes_each_call_run_as_it_is_is_named() -> None:
     weight = rg.Value(2.0)
     compiled = rg.compile(lambda x: weight * x)
     with pytest.warns(rg.errors.CompileWarning, match="result of an operation"):
-        compiled(weight * 2.0)
+        compiled.backward(weight * 2.0)
 
 
 class Thing:

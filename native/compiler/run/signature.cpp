@@ -206,7 +206,8 @@ int read_member(PyObject* argument, PyObject* members, double& to) {
 }
 
 int read_value(PyObject* argument, uint32_t number, Arguments& into) {
-  if (Py_TYPE(argument) != value_type || as_value(argument)->code != LEAF) return 0;
+  if (Py_TYPE(argument) != value_type) return 0;
+  if (as_value(argument)->code != LEAF && !into.reads_results) return 0;
   Value* value = as_value(argument);
   // The function may also use this parameter directly: then it must be traced as a parameter.
   if (value->flags & IN_BUFFER) return 0;

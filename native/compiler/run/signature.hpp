@@ -17,6 +17,7 @@ struct Arguments {
   std::vector<Value*> values;           // that active numbers came from, borrowed; null, or none, for the others
   std::vector<int32_t> indices;
   std::vector<PyObject*> apart;  // the containers that are different objects, borrowed
+  bool reads_results = false;    // Values may be results of operations, to which a call's result passes its gradient on
 };
 
 // The description of one argument, or of several.

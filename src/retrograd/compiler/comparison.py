@@ -84,12 +84,15 @@ def difference(
         return UNKNOWN
     value, pairs, results = found
     root = plain.root if outputs is None else engine.reduce("dot", sources, weights)
-    expected = [0.0] * len(pairs)
+    expected, gradients = [0.0] * len(pairs), [gradient for _, gradient in pairs]
     if isinstance(root, Value):
         leaves = _leaves_of_plain_run(signature, originals, plain.signature)
-        expected = engine.gradients(root, 1.0, [leaves.get(id(leaf), leaf) for leaf, _ in pairs])
+        given = [leaves.get(id(leaf), leaf) for leaf, _ in pairs]
+        expected = engine.gradients(root, 1.0, given)
+        if any(map(engine.row_name, originals.values())):  # whose gradients flow on, also to others among these
+            gradients = engine.gradients(engine.reduce("dot", given, gradients), 1.0, given)
     largest = max(map(abs, filter(math.isfinite, expected)), default=0.0)
-    ours = [*([value] if outputs is None else map(float, results)), *(gradient for _, gradient in pairs)]
+    ours = [*([value] if outputs is None else map(float, results)), *gradients]
     theirs = [*numbers, *expected]
     if ours == theirs:  # the interpreter does what the engine does
         return Difference(0.0, largest)
@@ -178,7 +181,8 @@ class Comparisons:
             if not is_result(plain.root, method is Method.CALL) or not same_kind:
                 return UNKNOWN
         first, signature, asks = method.differentiates_first, example.signature, self._captured.asks
-        now = signature_of(arguments, Recorder(), first, asks.identity, asks.missing, signature.varying)
+        about = asks.identity, asks.missing, signature.varying, method is Method.CALL
+        now = signature_of(arguments, Recorder(), first, *about)
         if now.originals.keys() != signature.originals.keys():  # one Value twice, which has one gradient
             return Difference(0.0)
         call = now.originals, arguments, plain, example.outputs

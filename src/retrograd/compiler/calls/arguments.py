@@ -101,10 +101,10 @@ class _Reader:
     """Describes the arguments of one call."""
 
     def __init__(
-        self, recorder: Recorder, captured: frozenset[int] | None, asks_missing: bool, varying: Varying
+        self, recorder: Recorder, captured: frozenset[int] | None, asks_missing: bool, varying: Varying, results: bool
     ) -> None:
         self._recorder, self._captured, self._by_identity = recorder, captured, captured is not None
-        self._asks_missing, self._varying = asks_missing, varying
+        self._asks_missing, self._varying, self._results = asks_missing, varying, results
         self._column: Column = ()  # of what is described, if some vary
         self._enumerations: set[type] = set()  # whose members are captured state
         self._seen: dict[int, tuple[int, Value]] = {}
@@ -348,7 +348,7 @@ class _Reader:
             offset = self.result.add_input(leaf, True)
             self.result.gradients.append(Gradient(offset=offset))
             return leaf, ("variable", offset)
-        if engine.row_name(value):
+        if engine.row_name(value) and not (self._results and type(value) is Value and not self._by_identity):
             raise Unsuitable("an argument is the result of an operation, whose gradient must flow on")
         if engine.is_parameter(value) or type(value) is not Value or self._by_identity:
             if type(value) is not Value:  # whose attributes may change
@@ -506,15 +506,17 @@ def signature_of(
     captured: frozenset[int] | None = None,
     asks_missing: bool = False,
     varying: Varying = CONSTANT,
+    results: bool = False,
 ) -> Signature:
     """Describe the arguments of a call and make their tracers.
 
     With ``differentiate_first``, gradients of the numbers in the first argument are wanted. With ``captured``, the ids
     of containers that are captured state, the function may ask which object something is: each Value must be the same
     object in every call, and containers the same or others as now. With ``asks_missing`` it may ask for attributes that
-    records have beside their fields. ``varying``: the ints that each call brings. Raises Unsuitable.
+    records have beside their fields. ``varying``: the ints that each call brings. With ``results``, Values may be
+    results of operations, to which a plain call passes its gradient on. Raises Unsuitable.
     """
-    reader = _Reader(recorder, captured, asks_missing, varying)
+    reader = _Reader(recorder, captured, asks_missing, varying, results)
     specs = []
     for position, argument in enumerate(arguments):
         try:

@@ -68,7 +68,8 @@ def trace(
         else:
             recorder = Recorder(asks.identity is not None, decides_kinds, as_number=as_number, wants_ints=asks.types)
             try:
-                signature = signature_of(arguments, recorder, differentiate_first, asks.identity, asks.missing, varying)
+                about = asks.identity, asks.missing, varying, several
+                signature = signature_of(arguments, recorder, differentiate_first, *about)
             except Unsuitable as problem:
                 return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
         described, recorder.is_exact = None, exact  # a recorder runs once
