@@ -22,8 +22,8 @@ class Player:
     def __init__(self, rating: Any, weight: float) -> None:
         self.rating, self.weight = rating, weight
 
-    def __lt__(self, other: Player) -> bool:
-        return bool(self.rating < other.rating)
+    def __lt__(self, other: Player) -> Any:
+        return self.rating < other.rating
 
 
 class Rated:
@@ -243,16 +243,34 @@ def test_a_list_that_is_not_in_order_stays_so() -> None:
         assert f.value_and_grad(1.0, xs) == pytest.approx(rg.value_and_grad(f.scalar_function)(1.0, xs), rel=1e-12)
 
 
-def test_a_less_than_of_its_own_is_asked() -> None:
-    class Odd:
-        def __init__(self, key: Any) -> None:
-            self.key = key
+class Odd:
+    def __init__(self, key: Any) -> None:
+        self.key = key
 
-        def __lt__(self, other: Odd) -> bool:
-            return bool(self.key * 2.0 < other.key + 1.0)
+    def __lt__(self, other: Odd) -> Any:
+        return self.key * 2.0 < other.key + 1.0
 
+
+class Counted:
+    asked = 0
+
+    def __init__(self, own: Any) -> None:
+        self.own = own
+
+    @property
+    def key(self) -> Any:
+        Counted.asked += 1
+        return self.own
+
+    def __lt__(self, other: Counted) -> Any:
+        return self.key < other.key
+
+
+@pytest.mark.parametrize("kind", [Odd, Counted])
+@pytest.mark.filterwarnings("ignore::retrograd.errors.CompileWarning")
+def test_a_less_than_that_does_more_is_asked(kind: Any) -> None:
     def f(p: Any, xs: list[float]) -> Any:
-        board = sorted(Odd(p * x) for x in xs)
+        board = sorted(kind(p * x) for x in xs)
         return board[0].key * board[1].key ** 2
 
     compiled, draw = rg.compile(f), random.Random(5)

@@ -6,10 +6,12 @@ import ast
 import dataclasses
 import functools
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from ...guards.bytecode import is_of_dataclass
+from ...guards.libraries import is_library
 from ...tracing.choice_tracer import is_choice
 from ...tracing.followed_calls import own_code
 from ..rewriting.source import definitions_of
@@ -62,61 +64,71 @@ def _is_compared_by_fields(kind: type) -> bool:
     return dataclasses.is_dataclass(kind) and code is not None and is_of_dataclass(code)
 
 
-def key_of_order(things: Iterable[Any]) -> Callable[[Any], Any] | None:
+#: Names of attributes, one of the other, of each number that objects are compared by.
+_Keys = tuple[tuple[str, ...], ...]
+
+
+def key_of_order(things: Sequence[Any]) -> Callable[[Any], Any] | None:
     """What objects of one class are ordered by, as a function of an object; None where that is not known.
 
-    It is for those of ``@dataclass(order=True)``, and of a class whose ``__lt__`` compares the same attributes of both.
+    It is for those of ``@dataclass(order=True)``, and of a class whose ``__lt__`` compares the same attributes of both,
+    where to read them runs no code of the user's.
     """
     kinds = frozenset().union(*map(_kinds, things))
     kind = next(iter(kinds)) if len(kinds) == 1 else None
-    less = of_class(kind, "__lt__") if kind is not None else None
-    if kind is None or not isinstance(less, types.FunctionType):
+    if kind is None or is_library(kind.__module__):
+        return None
+    less = of_class(kind, "__lt__")
+    if not isinstance(less, types.FunctionType):
         return None
     if dataclasses.is_dataclass(kind) and is_of_dataclass(less.__code__):
-        names = [field.name for field in dataclasses.fields(kind) if field.compare]
-        return lambda thing: tuple(attribute(thing, name) for name in names)
-    from ..rewriting.converter import unconverted  # which writes calls of what imports this module
+        keys: _Keys = tuple((field.name,) for field in dataclasses.fields(kind) if field.compare)
+    else:
+        from ..rewriting.converter import unconverted  # which writes calls of what imports this module
 
-    return _key_in(unconverted(own_code(less)))
+        keys = _keys_in(unconverted(own_code(less)))
+    may_be = (thing._rg_things.values() if type(thing) is ObjectTracer else (thing,) for thing in things)
+    objects = list(chain.from_iterable(may_be))
+    if not keys or not all(_is_still(key, one) for key in keys for one in objects):
+        return None
+    return lambda thing: tuple(functools.reduce(attribute, key, thing) for key in keys)
 
 
 @functools.lru_cache(maxsize=256)
-def _key_in(code: types.CodeType) -> Callable[[Any], Any] | None:
-    """The key in code like ``return self.a.b < other.a.b``, or of tuples of such."""
+def _keys_in(code: types.CodeType) -> _Keys:
+    """The attributes in code like ``return self.a.b < other.a.b``, or that compares tuples of such."""
     definition = next(definitions_of(code), None)
     if definition is None or len(definition.body) != 1 or len(definition.args.args) != 2 or code.co_freevars:
-        return None
+        return ()
     (statement,), (one, other) = definition.body, (each.arg for each in definition.args.args)
     test = statement.value if isinstance(statement, ast.Return) else None
-    if (
-        isinstance(test, ast.Call)
-        and isinstance(test.func, ast.Name)
-        and test.func.id == "bool"
-        and len(test.args) == 1
-    ):
-        test = test.args[0]
     if not isinstance(test, ast.Compare) or not (len(test.ops) == 1 and isinstance(test.ops[0], ast.Lt)):
-        return None
+        return ()
     keys = _attributes(test.left, one), _attributes(test.comparators[0], other)
-    return functools.partial(_read, keys[0]) if keys[0] is not None and keys[0] == keys[1] else None
+    return keys[0] if keys[0] == keys[1] else ()
 
 
-_Key = tuple[Any, ...]
-
-
-def _attributes(node: ast.expr, name: str) -> _Key | None:
-    """The names of ``self.a.b``, or of each in a tuple; None of another expression."""
+def _attributes(node: ast.expr, name: str) -> _Keys:
+    """The names of ``self.a.b``, or of each in a tuple; none of another expression."""
     if isinstance(node, ast.Tuple):
         parts = [_attributes(one, name) for one in node.elts]
-        return None if None in parts else (tuple, *parts)
+        return tuple(one for (one,) in parts) if all(len(one) == 1 for one in parts) else ()
     names: list[str] = []
     while isinstance(node, ast.Attribute):
         names.insert(0, node.attr)
         node = node.value
-    return tuple(names) if names and isinstance(node, ast.Name) and node.id == name else None
+    return (tuple(names),) if names and isinstance(node, ast.Name) and node.id == name else ()
 
 
-def _read(key: _Key, thing: Any) -> Any:
-    if key[0] is tuple:
-        return tuple(_read(one, thing) for one in key[1:])
-    return functools.reduce(attribute, key, thing)
+def _is_still(key: Sequence[str], thing: Any) -> bool:
+    """Whether to read attributes, one of the other, runs no code of the user's."""
+    for name in key:
+        kind: Any = type(thing)
+        found, own = of_class(kind, name), getattr(thing, "__dict__", ()) if kind is not ObjectTracer else ()
+        is_slot = isinstance(found, types.MemberDescriptorType)
+        if kind.__getattribute__ is not object.__getattribute__ or not (
+            is_slot or (name in own and not hasattr(type(found), "__set__"))
+        ):
+            return False
+        thing = getattr(thing, name)
+    return True
