@@ -125,3 +125,23 @@ def test_the_shape_of_what_contains_itself() -> None:
     endless: list[Any] = []
     endless.append(endless)
     hash(shape_of(endless))
+
+
+@pytest.mark.filterwarnings("ignore::retrograd.errors.CompileWarning")
+def test_trees_of_which_few_come_again_run_as_they_are() -> None:
+    """Each program answers a call or two besides its own: to make them takes longer than they save."""
+    draw = random.Random(1)
+
+    def grown(depth: int) -> Any:
+        if depth == 0 or draw.random() < 0.3:
+            return None
+        return draw.random(), grown(depth - 1), grown(depth - 1)
+
+    def weighed(w: Any, tree: Any) -> Any:
+        return 0.0 if tree is None else w * tree[0] + weighed(w, tree[1]) * 0.5 + weighed(w, tree[2])
+
+    compiled = rg.compile(weighed)
+    for _ in range(1500):
+        tree = grown(4)
+        assert float(compiled(0.5, tree)) == pytest.approx(float(weighed(0.5, tree)))
+    assert compiled.stats().traces < 120

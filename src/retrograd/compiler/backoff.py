@@ -20,8 +20,9 @@ _TRACES, _FRUITLESS = 8, 7
 #: That is no storm if so many calls came between the first of them and the last: programs answer most calls, and those
 #: that are rare have been dropped since.
 _CALLS = 256
-#: Of structures that came again, so many times as many traces are looked at: each may come once more.
-_LONGER = 8
+#: Of structures that came again, so many times as many traces are looked at: each may come once more. They are in vain,
+#: too, if each has answered so many calls on average: a trace takes as long as dozens of calls.
+_LONGER, _FEW_ANSWERS = 8, 2
 #: After so many storms in a row, each of which makes the pause four times as long, it stays the same.
 _MOST_PAUSES = 5
 
@@ -108,9 +109,11 @@ class Storm:
 
     def fruitless(self, traces: int) -> int:
         """How many of the last traces have answered no call but their own."""
-        last = list(self._traces)[-traces:]
+        return sum(hits <= 1 for hits in self._answers(traces))  # the call that was traced is a hit
+
+    def _answers(self, traces: int) -> list[int]:
         hits = self._dropped | {one: count for one, _, count in self._cache.inventory()}
-        return sum(hits.get(one, 0) <= 1 for one, _ in last)  # the call that was traced is a hit
+        return [hits.get(one, 0) for one, _ in list(self._traces)[-traces:]]
 
     def traced(self, number: int, is_new_structure: bool) -> bool:
         """A specialization was made. Whether too many were in vain.
@@ -124,7 +127,10 @@ class Storm:
         self._dropped = {one: count for one, count in self._dropped.items() if one in among}
         times = _LONGER if self.structures.are_watched else 1
         first = traces[-times * _TRACES :][0][1]
-        if self.fruitless(times * _TRACES) < times * _FRUITLESS or calls - first > times * _CALLS:
+        in_vain = self.fruitless(times * _TRACES) >= times * _FRUITLESS
+        if self.structures.are_watched and len(traces) == times * _TRACES:
+            in_vain |= sum(self._answers(times * _TRACES)) <= _FEW_ANSWERS * len(traces)
+        if not in_vain or calls - first > times * _CALLS:
             self._rounds = 0
             return False
         if is_new_structure and not self.structures.are_watched:
