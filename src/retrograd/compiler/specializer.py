@@ -218,8 +218,8 @@ class Specializer:
         while True:
             recorder = Recorder(asks.identity is not None, as_number=not call.is_plain, wants_ints=asks.types)
             try:
-                first, results = call.differentiate_first, call.is_plain
-                signature = signature_of(call.arguments, recorder, first, asks.identity, asks.missing, results=results)
+                about = asks.identity, asks.missing, CONSTANT, call.is_plain
+                signature = signature_of(call.arguments, recorder, call.differentiate_first, *about)
                 described: Described | None = Described(recorder, signature, asks)
                 objects = signature.objects
             except (Unsuitable, TypeError):  # the plain run says what is wrong
