@@ -1,5 +1,7 @@
 // What a program computes for a call, so that it can be compared with the function, and which program that would be. No
-// gradient changes, and nothing is counted.
+// gradient changes, and nothing is counted. And which programs wait for machine code, or are tried first.
+#include <algorithm>
+
 #include "bindings/specialization_cache.hpp"
 #include "tape/arena.hpp"
 
@@ -111,6 +113,28 @@ PyObject* await_comparisons(PyObject* object, PyObject* args) {
 PyObject* take_comparison(PyObject* object, PyObject* number) {
   const std::shared_ptr<Specialization> entry = find_specialization(self_of(object), PyLong_AsSize_t(number));
   return PyErr_Occurred() ? nullptr : PyBool_FromLong(entry && entry->comparisons.take());
+}
+
+// wait_for_code(number, nodes): calls run eagerly until a program has machine code, if it has more nodes than these.
+PyObject* wait_for_code(PyObject* object, PyObject* args) {
+  size_t number, nodes;
+  if (!PyArg_ParseTuple(args, "nn:wait_for_code", &number, &nodes)) return nullptr;
+  const std::shared_ptr<Specialization> entry = find_specialization(self_of(object), number);
+  if (entry) entry->slow_without_code = entry->graph.size() > nodes;
+  Py_RETURN_NONE;
+}
+
+// keep_first(number): tries a program before others from now on, if it has machine code. Whether it has.
+PyObject* keep_first(PyObject* object, PyObject* number) {
+  const size_t wanted = PyLong_AsSize_t(number);
+  if (wanted == static_cast<size_t>(-1) && PyErr_Occurred()) return nullptr;
+  auto& specializations = *self_of(object)->specializations;
+  const auto found = std::find_if(specializations.begin(), specializations.end(),
+                                  [&](const auto& entry) { return entry->number == wanted; });
+  if (found == specializations.end() || !(*found)->has_code()) Py_RETURN_FALSE;
+  (*found)->comes_first = true;
+  std::rotate(specializations.begin(), found, found + 1);
+  Py_RETURN_TRUE;
 }
 
 }  // namespace retrograd::compiler

@@ -612,25 +612,4 @@ PyObject* pause(PyObject* object, PyObject* calls) {
   Py_RETURN_NONE;
 }
 
-// wait_for_code(number, nodes): calls run eagerly until a program has machine code, if it has more nodes than these.
-PyObject* keep_first(PyObject* object, PyObject* number) {
-  const size_t wanted = PyLong_AsSize_t(number);
-  if (wanted == static_cast<size_t>(-1) && PyErr_Occurred()) return nullptr;
-  auto& specializations = *self_of(object)->specializations;
-  const auto found = std::find_if(specializations.begin(), specializations.end(),
-                                  [&](const auto& entry) { return entry->number == wanted; });
-  if (found == specializations.end() || !(*found)->has_code()) Py_RETURN_FALSE;
-  (*found)->comes_first = true;
-  move_up(specializations, static_cast<size_t>(found - specializations.begin()));
-  Py_RETURN_TRUE;
-}
-
-PyObject* wait_for_code(PyObject* object, PyObject* args) {
-  size_t number, nodes;
-  if (!PyArg_ParseTuple(args, "nn:wait_for_code", &number, &nodes)) return nullptr;
-  const std::shared_ptr<Specialization> entry = find_specialization(self_of(object), number);
-  if (entry) entry->slow_without_code = entry->graph.size() > nodes;
-  Py_RETURN_NONE;
-}
-
 }  // namespace retrograd::compiler

@@ -123,13 +123,13 @@ PyObject* calls(PyObject* object, PyObject*);
 PyObject* dropped_hits(PyObject* object, PyObject*);
 PyObject* departures(PyObject* object, PyObject*);
 PyObject* pause(PyObject* object, PyObject* calls);
-PyObject* wait_for_code(PyObject* object, PyObject* args);
-PyObject* keep_first(PyObject* object, PyObject* number);
 // checking.cpp
 PyObject* check(PyObject* object, PyObject* args);
 PyObject* standing(PyObject* object, PyObject* args);
 PyObject* await_comparisons(PyObject* object, PyObject* args);
 PyObject* take_comparison(PyObject* object, PyObject* number);
+PyObject* wait_for_code(PyObject* object, PyObject* args);
+PyObject* keep_first(PyObject* object, PyObject* number);
 // captured_state.cpp
 PyObject* capture(PyObject* object, PyObject* places);
 PyObject* changed(PyObject* object, PyObject* number);
