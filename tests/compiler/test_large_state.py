@@ -86,6 +86,19 @@ def test_changes_of_large_data_are_done_once_in_each_call(change: Any, make: Any
     assert np.array_equal(log, expected) if isinstance(log, np.ndarray) else log == expected
 
 
+def test_large_data_that_are_written_alike_are_all_seen() -> None:
+    logs: dict[Any, Any] = {(1, 2): [0.0] * LARGE, (3, 4): [0.0] * LARGE, "other": Thing()}
+
+    @rg.compile
+    def f(x: float) -> float:
+        logs[1, 2].append(x)
+        return x * x
+
+    for k in range(20):
+        f(float(k))
+    assert logs[1, 2][LARGE:] == [float(k) for k in range(20)]
+
+
 def test_dates_are_compared() -> None:
     days = np.array(["2024-01-01"], dtype="datetime64[D]")
     compiled = rg.compile(lambda x: x * float(days.astype(np.int64)[0]))

@@ -67,7 +67,7 @@ class Places:
     def has_room(self, size: int, thing: Any, path: str) -> bool:
         """Whether so many bytes more can be compared, which are then; else the thing is frozen."""
         if self._data + size > DATA_LIMIT:
-            self.frozen[path] = thing
+            self.frozen[path] = [self.frozen[path], thing] if path in self.frozen else thing  # two may be written alike
             return False
         self._data += size
         return True
