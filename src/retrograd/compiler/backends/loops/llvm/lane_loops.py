@@ -5,14 +5,38 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from ...llvm.ir_builder import constant
-from ..passes.code import Address, Block, Loop, Op, Phi, Ref, Value
+from ..passes.code import Address, Block, Loop, Op, Phi, Ref, Value, steps_in
 from ..passes.storage import Places
 from .lanes import REGISTERS, Sums, shifted, stays, sums_in_memory, values_outside
 from .llvm_lines import Lines, PhiLine, SideBySide
 
 __all__ = ["LaneLoops"]
+
+#: A loop is written twice, with a mask and without one, if it has so many rounds that need none, and so few steps.
+_LEAST_FULL, _MOST_TWICE = 2, 200
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """Rounds of a loop in lanes, in each of which every lane has an iteration; in the last one, ``last`` lanes have."""
+
+    first: int
+    count: int
+    last: int
+
+
+def _parts(loop: Loop, steps: Block, lanes: int) -> list[Rounds]:
+    """The rounds of a loop, in the order in which they run: those that need no mask, and the one that does."""
+    full, rest = divmod(int(loop.of.counts[0]), lanes)
+    if not rest:
+        return [Rounds(0, full, lanes)]
+    if full < _LEAST_FULL or sum(1 for _ in steps_in(steps)) > _MOST_TWICE:
+        return [Rounds(0, full + 1, rest)]
+    parts = [Rounds(0, full, lanes), Rounds(full, 1, rest)]
+    return parts[::-1] if loop.backward else parts
 
 
 class LaneLoops(Lines, ABC):
@@ -23,7 +47,8 @@ class LaneLoops(Lines, ABC):
         super().__init__(places, width, lanes)
         self._vector = f"<{lanes} x double>"
         self._sums_of_lanes: set[Value | None] = set()  # vectors outside of the loops in lanes, too
-        self._shifts: dict[Ref, str] = {}  # what the lanes had of numbers that go to their neighbours
+        self._to_neighbours: set[Ref | None] = set()  # what lanes get of their neighbours
+        self._before_shifts: dict[Ref, str] = {}  # what the lanes had of that in the round before
         self._loaded: dict[int, Address] = {}  # where values are in memory, for good
         self._again: Collection[int] = ()  # those from outside that are read where they are used
         self._before: dict[Ref, int] = {}  # which of the sums in memory each is that the loop hands on
@@ -61,7 +86,7 @@ class LaneLoops(Lines, ABC):
     def _loop_in_lanes(self, loop: Loop) -> None:
         body, lanes = loop.of, self._lanes
         assert body.parent is not None
-        count, ordinal = int(body.counts[0]), self._number(body.firsts, body.parent)
+        ordinal = self._number(body.firsts, body.parent)
         sums, steps = sums_in_memory(loop, self._places), shifted(loop, self._places)
         assert sums is not None
         assert steps is not None
@@ -72,21 +97,24 @@ class LaneLoops(Lines, ABC):
         with self._vectors(loop):
             self._begin_sums(sums)
             begun = self._begin_handed_on(loop, starts, steps)
-            with self._iterations(str(-(-count // lanes) - 1), loop.backward) as (counter, phis, _):
-                first = self._emit(f"mul i64 {counter}, {lanes}")
-                self._counters[body] = first, first if ordinal == "0" else self._emit(f"add i64 {first}, {ordinal}")
-                self._keep_in_memory(counter)
-                self._side_by_side = SideBySide(body, loop.backward, self._mask(first, count), sums)
-                self._write(steps)
-                for phi in loop.phis:
-                    if phi.result in begun:
-                        name = self._shifts.get(phi.result) or self._name(phi.result)
-                        following = self._following_in_lanes(phi, name)
-                        phis.append(PhiLine(name, self._double, begun[phi.result], following))
-            self._side_by_side = None
-            self._bases, self._after = {}, {}
+            for rounds in _parts(loop, steps, lanes):
+                with self._rounds(rounds, loop.backward) as (counter, phis):
+                    first = self._emit(f"mul i64 {counter}, {lanes}")
+                    self._counters[body] = first, first if ordinal == "0" else self._emit(f"add i64 {first}, {ordinal}")
+                    self._keep_in_memory(counter)
+                    self._side_by_side = SideBySide(body, loop.backward, self._mask(rounds, first), sums)
+                    names = self._name_handed_on(begun, rounds)
+                    self._write(steps)
+                    for phi in loop.phis:
+                        if phi.result in begun:
+                            name, start = names[phi.result], begun[phi.result]
+                            begun[phi.result] = self._following_in_lanes(phi, name)
+                            phis.append(PhiLine(name, self._double, start, begun[phi.result]))
+                self._side_by_side = None
+                self._bases = {}
+            self._after = {}
             self._end_sums(sums)
-            self._end_in_registers(loop, starts, {line.name: line.following for line in phis})
+            self._end_in_registers(loop, starts, begun)
         self._end_in_memory(handed_on, sums)
         self._before = {}
 
@@ -106,11 +134,31 @@ class LaneLoops(Lines, ABC):
         self._totals |= totals
         self._set_width(1)
 
+    @contextmanager
+    def _rounds(self, rounds: Rounds, backward: bool) -> Iterator[tuple[str, list[PhiLine]]]:
+        """The lines around some rounds: the number of each, and what it hands on."""
+        if rounds.count > 1:
+            with self._iterations(str(rounds.count - 1), backward) as (counter, phis, _):
+                yield counter, phis
+            return
+        self._known.append({})
+        yield str(rounds.first), []
+        self._known.pop()
+
+    def _mask(self, rounds: Rounds, first: str) -> str:
+        """Which lanes have one in a round that begins with the iteration ``first``; empty if all always have."""
+        if rounds.last == self._lanes:
+            return ""
+        if rounds.count == 1:
+            return f"<{', '.join(f'i1 {lane < rounds.last}'.lower() for lane in range(self._lanes))}>"
+        kind, times = f"<{self._lanes} x i64>", (rounds.count - 1) * self._lanes + rounds.last
+        numbers = self._emit(f"add {kind} {self._everywhere(first, 'i64')}, {self._offsets(1)}")
+        return self._emit(f"icmp slt {kind} {numbers}, {self._each(f'i64 {times}')}")
+
     def _begin_handed_on(self, loop: Loop, starts: Sequence[tuple[Phi, str]], steps: Block) -> dict[Ref, str]:
         """What the lanes begin with of what is handed on in registers."""
         begun: dict[Ref, str] = {}
-        to_neighbours = {step.result for step in steps.steps if isinstance(step, Op) and step.name == "shift"}
-        self._shifts = {}
+        self._to_neighbours = {step.result for step in steps.steps if isinstance(step, Op) and step.name == "shift"}
         for phi, start in starts:
             if phi.result in self._before:
                 if phi.start != 0.0:
@@ -118,25 +166,30 @@ class LaneLoops(Lines, ABC):
                     self.lines.append(f"store {self._vector} {vector}, ptr {place}, align 8")
             elif stays(phi, loop):
                 self._names[phi.result.number] = self._everywhere(start)
-            elif phi.result in to_neighbours:
-                begun[phi.result], self._shifts[phi.result] = self._everywhere(start), self._new("c")
+            elif phi.result in self._to_neighbours:
+                begun[phi.result] = self._everywhere(start)
             else:
                 begun[phi.result] = self._begun_in_lanes(phi, start, loop)
-                self._names[phi.result.number] = self._new("c")
         return begun
 
-    def _end_in_registers(self, loop: Loop, starts: Sequence[tuple[Phi, str]], ends: Mapping[str, str]) -> None:
-        """What is left after the loop of what was handed on in registers; ``ends``: by what it was called."""
+    def _name_handed_on(self, begun: Mapping[Ref, str], rounds: Rounds) -> Mapping[Ref, str]:
+        """What is called what in some rounds that is handed on; one round alone has what they begin with."""
+        names = {result: start if rounds.count == 1 else self._new("c") for result, start in begun.items()}
+        self._before_shifts = {result: name for result, name in names.items() if result in self._to_neighbours}
+        self._names.update((ref.number, name) for ref, name in names.items() if ref not in self._to_neighbours)
+        return names
+
+    def _end_in_registers(self, loop: Loop, starts: Sequence[tuple[Phi, str]], ends: Mapping[Ref, str]) -> None:
+        """What is left after the loop of what was handed on in registers."""
         last = 0 if loop.backward else (int(loop.of.counts[0]) - 1) % self._lanes
         for phi, start in starts:
             if phi.final is None or phi.result in self._before:
                 continue
-            if phi.result in self._shifts:
-                vector = f"{self._double} {ends[self._shifts[phi.result]]}"
-                self._names[phi.final.number] = self._emit(f"extractelement {vector}, i32 {last}")
+            end = ends.get(phi.result, start)
+            if phi.result in self._to_neighbours:
+                self._names[phi.final.number] = self._emit(f"extractelement {self._double} {end}, i32 {last}")
             else:
-                end = ends.get(self._name(phi.result))
-                self._names[phi.final.number] = start if end is None else self._end_of_lanes(phi, end)
+                self._names[phi.final.number] = self._end_of_lanes(phi, end) if phi.result in ends else start
         for phi in loop.phis:
             if phi.start is None and phi.final is not None and phi.following is not None:
                 numbers = f"{self._double} {self._name(phi.following)}"
@@ -250,7 +303,7 @@ class LaneLoops(Lines, ABC):
     def _shifted(self, result: Ref, following: str) -> str:
         """What lanes get of their neighbours; the first of them, of the last of those before them."""
         assert self._side_by_side is not None
-        before, lanes = self._shifts[result], self._lanes
+        before, lanes = self._before_shifts[result], self._lanes
         vectors, first = (before, following), lanes - 1
         if self._side_by_side.backward:
             vectors, first = (self._masked(following, before), before), 1

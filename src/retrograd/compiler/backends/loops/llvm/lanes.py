@@ -79,7 +79,7 @@ class _Chooser:
         in_turn = _Choice(time, tuple(chain.from_iterable(each.in_lanes for each in inner)))
         by_llvm = all(_left_to_llvm(loop, self._places, self._functions) for loop in loops)
         if by_llvm:
-            rounds = np.ceil(count / self._lanes)
+            rounds = count // (2 * self._lanes) * 2 + count % (2 * self._lanes)
             ends = sum(_ENTER + _SUM * len(_summed(loop)) for loop in loops)
             in_turn = _Choice(time / count * rounds + ends)
         if not _fits(body, self._lanes) or not self._can(loops):

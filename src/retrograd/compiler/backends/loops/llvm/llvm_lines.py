@@ -258,14 +258,6 @@ class Lines:
 
     # --- lanes ----------------------------------------------------------------------------------------------
 
-    def _mask(self, first: str, times: int) -> str:
-        """Which lanes have an iteration; empty if all always have."""
-        if times % self._lanes == 0:
-            return ""
-        kind = f"<{self._lanes} x i64>"
-        numbers = self._emit(f"add {kind} {self._everywhere(first, 'i64')}, {self._offsets(1)}")
-        return self._emit(f"icmp slt {kind} {numbers}, {self._each(f'i64 {times}')}")
-
     def _lanes_mask(self) -> str:
         return (self._side_by_side is not None and self._side_by_side.mask) or self._each("i1 true")
 

@@ -150,6 +150,8 @@ class Forward:
     def is_kept(self, value: Ref) -> bool:
         """Whether a value is in memory in any case: this pass reads it there, or found it there."""
         home = self._homes.get(value)
+        if isinstance(home, Carry):
+            return self.storage.whole.issuperset(self.layout.targets(home)) and self.storage.is_regular(home)
         return isinstance(home, Address) or (isinstance(home, Near) and home.position in self.storage.whole)
 
     def loops_of_any_order(self) -> set[Body]:

@@ -127,6 +127,9 @@ Operand = Constant | Constants | Leaf | NodeOperand
 #: Rows that tell -0.0 from 0.0.
 _SIGN_OF_ZERO = frozenset({"atan2", "copysign", "reciprocal"})
 
+#: What was computed so many iterations before is handed on; what is older is read from memory.
+_FAR_BACK = 4
+
 #: Of a reader at the end of an iteration.
 _LAST = 1 << 40
 
@@ -459,6 +462,8 @@ class Layout:
         if self._is_shifted(body, index):
             position = self.positions[self._position_of[index[later[0]]]]
             return self._node(body, self._last_nodes(body, position))
+        if (carried := self._carried_before(body, index)) is not None:
+            return carried
         self._searched.add(index.tobytes())
         try:
             for other in self._far[body]:
@@ -470,6 +475,24 @@ class Layout:
                     return self._node(body, other.nodes)
         finally:
             self._searched.discard(index.tobytes())
+        return None
+
+    def _carried_before(self, body: Body, index: Indices) -> Carry | None:
+        """What hands on nodes that were computed some iterations before: the same nodes one iteration nearer."""
+        for distance in range(2, _FAR_BACK + 1):
+            if np.any(body.counts <= distance):
+                return None
+            later = np.flatnonzero(np.arange(body.times) - body.firsts[self._owner[body]] >= distance)
+            numbers = self._position_of[index[later]]
+            position = self.positions[numbers[0]]
+            if np.any(numbers != numbers[0]) or not position.body.within(body) or _is_optional(body, position):
+                continue
+            nodes = self._last_nodes(body, position)
+            if np.array_equal(index[later], nodes[later - distance]):
+                nearer = np.append(index[1:], 0)
+                nearer[body.lasts] = nodes[body.lasts - distance + 1]
+                found = self._node(body, nearer)
+                return found if isinstance(found, Carry) else None
         return None
 
     # --- uses -----------------------------------------------------------------------------------------------

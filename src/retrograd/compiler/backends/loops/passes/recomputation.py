@@ -25,13 +25,13 @@ def recomputed(block: Block, needed: Set[Ref], is_kept: Callable[[Ref], bool]) -
     Args:
         block: the forward pass.
         needed: what the backward pass wants of it.
-        is_kept: whether the forward pass keeps a number for itself.
+        is_kept: whether the forward pass reads a number in memory, or keeps it for itself.
 
     Returns:
         The operations by their results: what is needed, and what is computed for it in between.
     """
     made = {step.result: step for step in steps_in(block) if isinstance(step, Op) and step.result is not None}
-    chosen = _Choice(made, needed)
+    chosen = _Choice(made, needed, is_kept)
     for value in sorted(needed, key=lambda value: value.number):
         if not is_kept(value):
             chosen.consider(value)
@@ -41,8 +41,8 @@ def recomputed(block: Block, needed: Set[Ref], is_kept: Callable[[Ref], bool]) -
 class _Choice:
     """The numbers that have been chosen, in the order of the forward pass."""
 
-    def __init__(self, made: Mapping[Ref, Op], needed: Set[Ref]) -> None:
-        self._made, self._needed = made, needed
+    def __init__(self, made: Mapping[Ref, Op], needed: Set[Ref], is_kept: Callable[[Ref], bool]) -> None:
+        self._made, self._needed, self._is_kept = made, needed, is_kept
         self._depths: dict[Ref, int] = {}  # how many operations are one after the other until it is there
         self._read_tests: dict[Ref, Op] = {}  # how tests follow from numbers that are read
         self.found: dict[Ref, Op] = {}
@@ -81,7 +81,6 @@ class _Choice:
             return 0
         if operand in self._needed:
             return self._depths.get(operand, 0)
-        op = self._made.get(operand)
-        if op is not None and op.name == "load":
+        if self._is_kept(operand):
             return 0
         return 1 if operand in plan else self._plan(operand, plan)
