@@ -61,6 +61,9 @@ def _power(exponent: float) -> Callable[[Builder, Value], Value]:
 POWERS: dict[float, Callable[[Builder, Value], Value]] = {n / 2: _power(n / 2) for n in range(-8, 17)}
 
 
+#: With smaller numbers, products lose bits.
+_TINY = 1e-290
+
 #: The quotient of a constant that is smaller, or larger than the inverse, may be out of range where that of one is not.
 _LEAST = 2.0**-64
 
@@ -80,6 +83,8 @@ def value(t: Builder, row: str, operands: list[Value]) -> Value:
     simple = _SIMPLE.get(row)
     if simple is not None:
         return simple(t, *operands)
+    if row == "hypot" and t.retried:
+        return t.call("llvm.sqrt", _squares(t, *operands))
     op = _row(row)
     if op.primitive:
         return _library(t, row, operands)
@@ -92,6 +97,8 @@ def outside(t: Builder, row: str, operands: list[Value], result: Value) -> Ref |
         return False
     if row == "largest":  # exp(a - largest) would be a NaN where the engine's logsumexp and softmax know better
         return t.compare("une", t.times_zero(result), 0.0) if isinstance(result, Ref) else result * 0.0 != 0.0
+    if row == "hypot" and t.retried:
+        return t.negated(_has_squares(t, *operands))
     op = _row(row)
     formula = _Formula(t, {**dict(zip("abc", operands, strict=False)), "y": result})
     found: Ref | bool = False
@@ -136,8 +143,12 @@ def partial(t: Builder, row: str, which: int, operands: list[Value], result: Cal
     if row == "div":
         quotient = t.div(g, operands[1])
         return quotient if which == 0 else t.neg(t.mul(quotient, result()))
-    if row == "pow" and which == 0 and t.retried and isinstance(operands[1], Ref) and t.is_constant(operands[1]):
-        return t.mul(g, _power_partial(t, operands[0], operands[1], result()))
+    if t.retried and row == "hypot":
+        y = result()
+        return t.select(t.compare("oeq", y, 0.0), 0.0, t.mul(g, t.div(operands[which], y)))
+    if t.retried and row == "pow" and which == 0 and not _is_short(operands[1]):
+        base, exponent = operands
+        return t.mul(g, _power_partial(t, base, exponent, result()))
     op = _row(row)
     formula = _Formula(t, dict(zip("abc", operands, strict=False)), result)
     tree = _parsed((op.smooth_partials or op.partials)[which], op.arity)
@@ -151,9 +162,28 @@ def partial(t: Builder, row: str, which: int, operands: list[Value], result: Cal
     return 0.0 if local == 0.0 else t.mul(g, local)
 
 
+def _is_short(exponent: Value) -> bool:
+    """Whether one power less takes some products, and a root at most."""
+    return isinstance(exponent, float) and exponent - 1.0 in POWERS
+
+
 def _power_partial(t: Builder, a: Value, b: Value, y: Value) -> Value:
     """b * y / a, for one power less; NaN where that is imprecise, so that the interpreter goes through the nodes."""
-    return t.select(t.compare("ogt", t.fabs(y), 1e-290), t.div(t.mul(b, y), a), math.nan)
+    at_zero = t.both(t.compare("oeq", a, 0.0), t.compare("ogt", b, 1.0))
+    precise = t.compare("ogt", t.fabs(y), _TINY)
+    return t.select(precise, t.div(t.mul(b, y), a), t.select(at_zero, 0.0, math.nan))
+
+
+def _squares(t: Builder, a: Value, b: Value) -> Value:
+    """a * a + b * b, which is the same for b and a."""
+    return t.add(*sorted((t.mul(a, a), t.mul(b, b)), key=lambda v: v.number if isinstance(v, Ref) else 0))
+
+
+def _has_squares(t: Builder, a: Value, b: Value) -> Ref | bool:
+    """Whether the root of that sum is precise: neither too small nor too large a number, or of two zeros."""
+    total = _squares(t, a, b)
+    inside = t.both(t.compare("ogt", total, _TINY), t.compare("olt", total, 1.0 / _TINY))
+    return t.either(inside, t.both(t.compare("oeq", a, 0.0), t.compare("oeq", b, 0.0)))
 
 
 def _sigmoid(t: Builder, a: Value) -> Value:
@@ -268,7 +298,9 @@ class _Formula:
                     return self.number(yes if truth else no)
                 return t.select(truth, self.number(yes), self.number(no))
             case ast.Call(func=ast.Name(id=name), args=arguments):
-                return value(t, name, [self.number(argument) for argument in arguments])
+                operands = [self.number(argument) for argument in arguments]
+                found = value(t, name, operands)
+                return t.select(_has_squares(t, *operands), found, math.nan) if name == "hypot" and t.retried else found
         raise UnsupportedGraphError(f"the formula {ast.unparse(node)}")
 
     def truth(self, node: ast.expr) -> Ref | bool:
