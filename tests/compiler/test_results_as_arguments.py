@@ -119,3 +119,25 @@ def test_who_asks_which_object_it_is_gets_the_value_itself() -> None:
     for _ in range(3):
         assert gradients(compiled(u, u), [w]) == [6.0]
         assert gradients(compiled(u, w * 1.0), [w]) == pytest.approx([9.0])
+
+
+def test_a_state_and_what_is_computed_from_it_are_handed_on() -> None:
+    """One result is computed from the other, and an argument from another argument; lists change before the pass."""
+
+    def cell(h: Any, w: Any, window: list[float]) -> Any:
+        h = rm.tanh(w * h + 0.3 * window[0] + 0.1 * window[1])
+        return h, h * w
+
+    def run(step: Any) -> tuple[float, float, float]:
+        w, h, total = rg.Value(0.7), rg.Value(0.1), rg.Value(0.0)
+        first, window = h, [0.0, 0.0]
+        for x in (0.5, -0.2, 0.9):
+            window[0], window[1] = x, window[0]
+            h, y = step(h, w, window)
+            total = total + y * y
+        total.backward()
+        return w.grad, first.grad, h.grad
+
+    compiled = rg.compile(cell)
+    for _ in range(4):
+        assert run(compiled) == pytest.approx(run(cell), rel=1e-12)

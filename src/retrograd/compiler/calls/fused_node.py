@@ -108,34 +108,19 @@ class FusedCall:
         self.name = name
         self._function, self._arguments, self._outputs = function, arguments, outputs
         self._plain: list[Any] | None = None
-        self._inner: list[Value] = []
 
     def results(self, cache: engine.SpecializationCache, call: object, numbers: list[float]) -> list[Value]:
         """A node for each number that the program gave."""
-        shared, own, inner = _shared_operation(self.name), _ResultOperation(self), self._outputs.inner
-        if not inner:
-            return cache.joint(call, numbers, shared, own, self._gradients, True)
-        # Their gradient comes from inside the call, too, where the program has no nodes.
-        results = cache.joint(call, numbers, shared, own, self._inner_gradients, False)
-        self._inner = [results[number] for number in inner]
-        return results
+        shared, own = _shared_operation(self.name), _ResultOperation(self)
+        return cache.joint(call, numbers, shared, own, self._gradients, True)
 
     def _gradients(self, operands: Sequence[Value], cotangents: Sequence[float]) -> list[float]:
         """By an uncompiled run, the derivatives of the results times the cotangents."""
         recording = engine.set_recording(True)
         try:
-            results = self.plain()
-            root = engine.reduce("dot", results, cotangents)
-            inner = [results[number] for number in self._outputs.inner]
-            return _shares(root, 1.0, [*operands, *inner])
+            return _shares(engine.reduce("dot", self.plain(), cotangents), 1.0, operands)
         finally:
             engine.set_recording(recording)
-
-    def _inner_gradients(self, operands: Sequence[Value], cotangents: Sequence[float]) -> list[float]:
-        found = self._gradients(operands, cotangents)
-        for result, total in zip(self._inner, found[len(operands) :], strict=True):
-            result.grad = total
-        return found[: len(operands)]
 
     def plain(self) -> list[Any]:
         """The results of the same call, recorded operation by operation, once."""
