@@ -169,8 +169,9 @@ def _is_short(exponent: Value) -> bool:
 
 def _power_partial(t: Builder, a: Value, b: Value, y: Value) -> Value:
     """b * y / a, for one power less; NaN where that is imprecise, so that the interpreter goes through the nodes."""
-    at_zero = t.both(t.compare("oeq", a, 0.0), t.compare("ogt", b, 1.0))
-    precise = t.compare("ogt", t.fabs(y), _TINY)
+    above_one = t.both(t.compare("ogt", b, 1.0), t.compare("olt", b, math.inf))
+    at_zero = t.both(t.compare("oeq", a, 0.0), above_one)
+    precise = t.both(t.compare("ogt", t.fabs(y), _TINY), t.compare("ogt", t.fabs(a), _TINY))
     return t.select(precise, t.div(t.mul(b, y), a), t.select(at_zero, 0.0, math.nan))
 
 
