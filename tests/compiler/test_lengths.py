@@ -16,8 +16,9 @@ from support.outcomes import are_alike, outcome
 
 import retrograd as rg
 from retrograd import Value
-from retrograd.compiler import structures
+from retrograd.compiler import backoff, structures
 from retrograd.compiler.calls.lengths import between_lengths
+from retrograd.compiler.if_conversion import budget
 from retrograd.compiler.reports.reasons import Reason
 
 pytestmark = pytest.mark.native
@@ -369,3 +370,29 @@ def test_a_copy_of_the_callers_list_may_change() -> None:
         assert value == pytest.approx(wanted, rel=1e-12)
         assert slopes == pytest.approx(expected, rel=1e-12)
         assert xs == before
+
+
+def spelled(p: Any, rows: list[tuple[str, Numbers]]) -> Any:
+    total = p[0]
+    for word, xs in rows:
+        labels = ["abc".index(letter) for letter in word]
+        state = [0.0] * len(labels)
+        for x in xs:
+            for place, label in enumerate(labels):
+                score = p[label] * x
+                state[place] = score if score > state[place] else state[place] + 0.5 * score
+        total = total + state[-1]
+    return total
+
+
+def test_texts_that_are_others_in_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "_FREE", 1 << 18)  # traces are put off for hundreds of calls
+    monkeypatch.setattr(backoff, "_CALLS", 16)
+    draw, p, compiled = random.Random(8), [0.1, 0.2, 0.3], rg.compile(spelled)
+    traces = []
+    for _ in range(1500):
+        words = ("".join(draw.choices("abc", k=draw.randrange(2, 6))) for _ in range(8))
+        rows = [(word, [draw.uniform(-1, 1) for _ in range(draw.randrange(1, 9))]) for word in words]
+        assert compiled.value_and_grad(p, rows)[0] == pytest.approx(spelled(p, rows), rel=1e-12)
+        traces.append(compiled.stats().traces)
+    assert traces[-1] == traces[900] <= 16  # seven, and nine with what was read otherwise

@@ -77,6 +77,7 @@ class Storm:
         self._dropped: dict[int, int] = {}  # how many calls those of them answered that have been dropped
         self._rounds = 0
         self._paused = 0
+        self._postponed = 0
         self.structures: Structures = Structures()
 
     def calls(self) -> int:
@@ -89,6 +90,10 @@ class Storm:
         self._rounds = 0
         self.structures = Structures()
         self._cache.pause(0)
+
+    def postponed(self) -> None:
+        """A call was not traced that no program answers."""
+        self._postponed += 1
 
     def learned(self) -> None:
         """What comes next is traced otherwise: the programs until now say nothing of those from now on."""
@@ -120,7 +125,7 @@ class Storm:
 
         Then calls run eagerly for a while; at first those alone that have a new structure, if that one had.
         """
-        calls = self._cache.calls()
+        calls = self._cache.calls() - self._postponed
         self._traces.append((number, calls))
         traces = list(self._traces)  # another thread may call clear()
         among = {one for one, _ in traces}

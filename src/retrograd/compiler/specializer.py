@@ -179,6 +179,7 @@ class Specializer:
         call = _Call(arguments, differentiate_first, plain_call, recorded)
         if (cause := self._untraceable.waits(call.shape)) is not None:
             return self._as_it_is(call, cause)
+        self._watch.review()
         if reason in _OTHERWISE and self.conversions and self._budget.is_spent():
             self._watch.postponed(self._causes)
             return self._as_it_is(call, Cause(Reason.POSTPONED))

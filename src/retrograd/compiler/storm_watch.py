@@ -25,7 +25,8 @@ from .varying_arguments import VaryingArguments
 
 __all__ = ["StormWatch"]
 
-#: So many traces in a row that have answered no call but their own are enough to read ints that differ.
+#: So many traces in a row that have answered no call but their own are enough to read ints that differ; and to read
+#: neither those nor the lengths of lists, if these programs were made alike.
 _FEW_TRACES = 4
 
 #: After so many calls that were put off, if they are most, users are warned; or of a storm, whichever comes first.
@@ -59,6 +60,24 @@ class StormWatch:
         elif is_storm:
             self._in_a_storm(number, cause)
 
+    def review(self) -> None:
+        """Before a trace: read the lengths of lists no more where that is in vain."""
+        if not self._varying.reads_lengths or not (self._conversions.refuses_lengths or self._are_in_vain()):
+            return
+        self._varying.reads_no_lengths()
+        self._conversions.forget_lengths()
+        for number, example in self._examples.numbered():
+            if example.signature.varying.lengths:
+                self._examples.drop(number)
+        self._storm.forget()
+        self._storm.structures.watch()
+
+    def _are_in_vain(self) -> bool:
+        """Whether the last programs were made alike, with nothing learned, and answered no call but their own."""
+        last = self._examples.all()[-_FEW_TRACES:]
+        made = {(one.conversion, one.signature.varying._replace(lengths=frozenset()).columns) for one in last}
+        return len(made) == 1 and self._storm.fruitless(_FEW_TRACES) == _FEW_TRACES
+
     def _in_a_storm(self, number: int, cause: Cause) -> None:
         waits = self._storm.waits_for_structures
         difference = self._difference(number) if cause.reason is Reason.NEW_ARGUMENTS else ""
@@ -76,14 +95,14 @@ class StormWatch:
         structures = self._storm.structures
         if not structures.is_new(differentiate_first, arguments):
             return False
-        if self._varying.reads_lengths or not structures.are_many:
+        if not structures.are_many or not self._varying.tries_lengths():
             return True
-        self._varying.reads_lengths = True
         self._storm.forget()
         return False
 
     def postponed(self, causes: Counter[Cause]) -> None:
         """A program for this call would take longer to make than calls took. Warn if that is so in most calls."""
+        self._storm.postponed()
         postponed = causes[Cause(Reason.POSTPONED)] + 1
         if postponed >= _MANY_POSTPONED and 2 * postponed > self._storm.calls() and self._notices.is_new("storm"):
             _, remedy = self._decisive_line()

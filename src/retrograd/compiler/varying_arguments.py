@@ -31,8 +31,20 @@ class VaryingArguments:
         self._examples, self._conversions, self._storm, self._exact = examples, conversions, storm, exact
         self.reads_plain_ints: bool = False
         self.reads_lengths: bool = False
+        self._has_tried_lengths = False
         self._unreadable: frozenset[Column] = frozenset()
         self._whole_lists: frozenset[Column] = frozenset()  # whose lengths decide something
+
+    def tries_lengths(self) -> bool:
+        """Read the lengths of lists from now on. Whether that is new; it is tried once."""
+        if self._has_tried_lengths:
+            return False
+        self.reads_lengths = self._has_tried_lengths = True
+        return True
+
+    def reads_no_lengths(self) -> None:
+        """That was in vain, and so was what it took."""
+        self.reads_lengths = self.reads_plain_ints = False
 
     def of(self, differentiate_first: bool, signature: Signature) -> Varying:
         """What a call has otherwise than the last ones of its kind, or than those before, and can be read."""

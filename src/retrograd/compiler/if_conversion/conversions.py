@@ -96,6 +96,7 @@ class Conversions:
         self._reads_optional = False  # whether some can
         self.refuses_lengths: bool = False
         self._reads_lengths = False  # of lists among the arguments
+        self._wanted_before: set[Site] | None = None  # it did
         self._postponed = 0
         self._least: set[Site] | None = None  # what is to be converted where more is too long
         self._takes_more = True  # than has to be converted
@@ -119,10 +120,16 @@ class Conversions:
     def read_lengths(self) -> None:
         """Lists among the arguments have other lengths in other calls."""
         self._reads_lengths = not self.refuses_lengths and self._lists is not None
+        self._wanted_before = {*self._wanted} if self._wanted_before is None else self._wanted_before
         self._lists = True if self._reads_lengths else self._lists
 
     def _refuse_lengths(self) -> None:
         self._reads_lengths, self.refuses_lengths, self._lists = False, True, None
+
+    def forget_lengths(self) -> None:
+        """Lengths of lists are part of programs again, and what was converted because they were not is as it is."""
+        self._refuse_lengths()
+        self._wanted &= self._wanted_before or set()
 
     def _refuse_arguments(self) -> None:
         """What of the arguments converted code alone can read is part of the program again, lengths first."""
