@@ -15,6 +15,7 @@ import pytest
 from support.flipping import Function, draw, flips, is_converted
 
 import retrograd as rg
+from retrograd import math as rm
 
 pytestmark = pytest.mark.native
 
@@ -105,6 +106,20 @@ def clipped_table(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return total
 
 
+def table_of_parameters(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """A spline whose knots are fitted, and a search among what is in no order."""
+    knots = [-1.0]
+    for p in ps[:5]:
+        knots.append(knots[-1] + rm.exp(p))
+    total = ps[0]
+    for x in xs:
+        if x > -0.5:
+            k = min(bisect.bisect_right(knots, x), len(knots) - 1)
+            total += (x - knots[k - 1]) / (knots[k] - knots[k - 1]) * ps[k]
+        total += ps[bisect.bisect_left(ps, x * ps[1], 1, 4)] * x
+    return total
+
+
 def helper_that_picks(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     def pick(x: Any) -> int:
         if x < -0.3:
@@ -138,7 +153,7 @@ def the_best_few(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 SEARCHES: list[Function] = [
     *(middle, medians, rows, two_keys, largest_row, the_largest_few, downwards, records, highest, place_of_largest),
-    *(the_best_few, next_stage, clipped_table, helper_that_picks, gears),
+    *(the_best_few, next_stage, clipped_table, table_of_parameters, helper_that_picks, gears),
 ]
 
 
@@ -272,3 +287,17 @@ def test_bounds_of_bisect_are_pythons(bounds: tuple[int, int]) -> None:
         else:
             value, gradient = compiled.value_and_grad(ps, xs)
             assert (value, gradient) == (pytest.approx(wanted[0]), pytest.approx(wanted[1]))
+
+
+@pytest.mark.parametrize("search", [bisect.bisect_left, bisect.bisect_right])
+def test_a_nan_in_a_table_is_where_bisection_meets_it(search: Any) -> None:
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        return sum(ps[search(ps, x, 0, len(ps) - 1)] * x for x in xs)
+
+    compiled = rg.compile(f)
+    for seed in range(40):
+        ps, xs = [*sorted(draw(seed)[0][:5]), 0.1], draw(seed)[1][:4]
+        (ps if seed % 2 else xs)[seed % 4] = math.nan if seed > 10 else 0.25
+        found, wanted = compiled.value_and_grad(ps, xs), rg.value_and_grad(f)(ps, xs)
+        assert found[0] == pytest.approx(wanted[0], nan_ok=True)
+        assert found[1] == pytest.approx(wanted[1], nan_ok=True)

@@ -49,19 +49,32 @@ _FEW = 32
 
 
 def bisected(function: Any, *arguments: Any) -> Any:
-    """Where a number belongs in a short table: an int that counts comparisons, if the number is traced."""
+    """Where a number belongs in a short table: an int that decisions choose, if either is traced."""
     table, x, low, high = _of_bisection(*arguments)
-    is_plain = type(table) in (list, tuple) and all(type(one) in (float, int) for one in table)
-    is_plain &= type(low) is int and (high is None or type(high) is int)
-    is_plain = is_plain and low >= 0 and (high is None or 0 <= high <= len(table))
-    is_number = type(x) is Value or is_tracer(x)
-    if in_arms() and not (is_plain and (is_number or type(x) in (float, int))):
+    are_numbers = type(table) in (list, tuple) and all(type(one) in NUMBERS for one in (x, *table))
+    has_bounds = type(low) is int and low >= 0 and (high is None or (type(high) is int and 0 <= high <= len(table)))
+    if in_arms() and not (are_numbers and has_bounds):
         raise refuse(f"calls {function.__name__}, which may compare with something else than numbers")
-    if current() is None or not is_plain or not is_number or not 0 < len(table) < _LONGEST_TABLE or not _ascends(table):
+    is_open_table = are_numbers and any(map(_is_traced, table))
+    if current() is None or not (is_open_table or (are_numbers and _is_traced(x))) or not has_bounds:
         return function(*arguments)
-    is_left = function is bisect.bisect_left
-    among = table[low:high]
+    if not 0 < len(table) < _LONGEST_TABLE:
+        return function(*arguments)
+    is_left, last = function is bisect.bisect_left, len(table) if high is None else high
+    if is_open_table or not _ascends(table):
+        return _halved(table, x, low, last, is_left)
+    among = table[low:last]
     return low + sum((one < x) if is_left else negated(x < one) for one in among)  # of a NaN, too, as bisect finds it
+
+
+def _halved(table: Sequence[Any], x: Any, low: int, high: int, is_left: bool) -> Any:
+    """The same by bisection, whatever the order of the table: what each half would give."""
+    if low >= high:
+        return low
+    middle = (low + high) // 2
+    is_above = (table[middle] < x) if is_left else negated(x < table[middle])
+    above, below = (_halved(table, x, *half, is_left) for half in ((middle + 1, high), (low, middle)))
+    return chosen_at(is_above, above, below)
 
 
 def _of_bisection(table: Any = None, x: Any = None, low: Any = 0, high: Any = None) -> tuple[Any, Any, Any, Any]:
