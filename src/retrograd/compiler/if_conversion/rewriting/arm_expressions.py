@@ -58,25 +58,27 @@ class ArmExpressions(ast.NodeTransformer):
 
     def operand(self, node: ast.expr) -> ast.expr:
         visited = self.visit(node)
-        return at(of_arms("operand", visited), node) if isinstance(node, _FOUND) else visited
+        return at(of_arms("allowed.operand", visited), node) if isinstance(node, _FOUND) else visited
 
     def _held(self, node: ast.expr) -> ast.expr:
         visited = self.visit(node)
-        return at(of_arms("held", visited), node) if isinstance(node, _HELD) else visited
+        return at(of_arms("allowed.held", visited), node) if isinstance(node, _HELD) else visited
 
     def items(self, node: ast.expr) -> ast.expr:
-        return at(of_arms("items", self._held(node)), node)
+        return at(of_arms("allowed.items", self._held(node)), node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         name = type(node.op).__name__
         if name in ANEW:
-            return at(of_arms("operated", ast.Constant(name), self.visit(node.left), self.visit(node.right)), node)
+            return at(
+                of_arms("allowed.operated", ast.Constant(name), self.visit(node.left), self.visit(node.right)), node
+            )
         node.left, node.right = self.operand(node.left), self.operand(node.right)
         return of_tests(node) if name in OF_TESTS else node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if isinstance(node.op, ast.USub):
-            return at(of_arms("minus", self.visit(node.operand)), node)
+            return at(of_arms("allowed.minus", self.visit(node.operand)), node)
         node.operand = self.operand(node.operand)
         return node
 
@@ -91,20 +93,20 @@ class ArmExpressions(ast.NodeTransformer):
 
     def _compared(self, node: ast.expr) -> ast.expr:
         visited = self.visit(node)
-        return visited if isinstance(node, ast.Constant) else at(of_arms("operand", visited), node)
+        return visited if isinstance(node, ast.Constant) else at(of_arms("allowed.operand", visited), node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         value = self.item_at_once(node.value, self.visit) or self.visit(node.value)
-        return at(of_arms("attribute", value, ast.Constant(node.attr)), node)
+        return at(of_arms("places.attribute", value, ast.Constant(node.attr)), node)
 
     def item_at_once(self, node: ast.expr, visit: Visit) -> ast.expr | None:
         """``things[key]`` in ``things[key].name`` and ``things[key](…)``; None of something else."""
         if not isinstance(node, ast.Subscript) or isinstance(node.slice, (ast.Slice, ast.Constant)):
             return None
-        return at(of_arms("item", visit(node.value), visit(node.slice), ast.Constant(True)), node)
+        return at(of_arms("places.item", visit(node.value), visit(node.slice), ast.Constant(True)), node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        return at(of_arms("item", self.visit(node.value), self.key(node.slice)), node)
+        return at(of_arms("places.item", self.visit(node.value), self.key(node.slice)), node)
 
     def key(self, node: ast.expr) -> ast.expr:
         """What is between the brackets of an item."""
@@ -115,21 +117,21 @@ class ArmExpressions(ast.NodeTransformer):
 
     def visit_List(self, node: ast.List) -> ast.AST:
         self.generic_visit(node)
-        return at(of_arms("born", node), node) if isinstance(node.ctx, ast.Load) else node
+        return at(of_arms("places.born", node), node) if isinstance(node.ctx, ast.Load) else node
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         return self.filtered(copied(node), _of_that_iterator) or self._born(node)
 
     def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
         made = self._born(node)
-        node.key = at(of_arms("as_key", node.key), node.key)
+        node.key = at(of_arms("places.as_key", node.key), node.key)
         return made
 
     def visit_Dict(self, node: ast.Dict) -> ast.AST:
         if None in node.keys:
             raise RefusedError("a ** before an argument or an item")
         made = self._born(node)
-        node.keys = [at(of_arms("as_key", key), key) for key in node.keys if key is not None]
+        node.keys = [at(of_arms("places.as_key", key), key) for key in node.keys if key is not None]
         return made
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
@@ -140,25 +142,25 @@ class ArmExpressions(ast.NodeTransformer):
             return self._written_test(node, self.visit, is_value=True)
         except RefusedError:
             *asked, last = map(self.visit, node.values)
-            node.values = [*(at(of_arms("tested", one), one) for one in asked), last]
+            node.values = [*(at(of_arms("allowed.tested", one), one) for one in asked), last]
             return node
 
     def _born(self, node: ast.expr) -> ast.AST:
         self.generic_visit(node)
-        return at(of_arms("born", node), node)
+        return at(of_arms("places.born", node), node)
 
     def visit_Starred(self, node: ast.Starred) -> ast.AST:
-        return at(ast.Starred(of_arms("spread", self._held(node.value)), ast.Load()), node)
+        return at(ast.Starred(of_arms("allowed.spread", self._held(node.value)), ast.Load()), node)
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
-        node.value = at(of_arms("shown", self.visit(node.value)), node.value)
+        node.value = at(of_arms("allowed.shown", self.visit(node.value)), node.value)
         node.format_spec = node.format_spec and self.visit(node.format_spec)
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         if node.args.defaults or any(node.args.kw_defaults):
             raise RefusedError("a default that is computed")
-        return at(of_arms("written", at(ast.Lambda(node.args, self.visit(node.body)), node)), node)
+        return at(of_arms("allowed.written", at(ast.Lambda(node.args, self.visit(node.body)), node)), node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if is_written_for_lists(node):
@@ -172,7 +174,7 @@ class ArmExpressions(ast.NodeTransformer):
             keyword.value = self._held(keyword.value)
         function = self.item_at_once(node.func, self.visit) or self.visit(node.func)
         arguments = [function, *map(self._held, node.args)]
-        call = of_arms("call", *arguments)
+        call = of_arms("allowed.call", *arguments)
         assert isinstance(call, ast.Call)
         call.keywords = node.keywords
         return at(call, node)
@@ -183,7 +185,7 @@ class ArmExpressions(ast.NodeTransformer):
     def selection(self, node: ast.IfExp, test: ast.expr) -> ast.expr:
         """``a if test else b``, given the test as it is written."""
         arms = [later(self.visit(copied(one))) for one in (node.body, node.orelse)]
-        return at(of_arms("select", test, *arms, self.site(node.test)), node)
+        return at(of_arms("decisions.select", test, *arms, self.site(node.test)), node)
 
     def test(self, node: ast.expr, visit: Visit, is_value: bool = False) -> ast.expr:
         """A test whose ``and``, ``or`` and ``not`` keep what is traced; as it is, where that cannot be written.
@@ -215,10 +217,10 @@ class ArmExpressions(ast.NodeTransformer):
         if not all(type(op).__name__ in COMPARISONS for op in node.ops):
             raise RefusedError("a chain of other comparisons")
         left, first, *others = (copied(one) for one in (node.left, *node.comparators))
-        sides = [later(of_arms("operand", one)) for one in (visit(first), *map(self.visit, others))]
+        sides = [later(of_arms("allowed.operand", one)) for one in (visit(first), *map(self.visit, others))]
         relations = [ast.Constant(type(op).__name__) for op in node.ops]
         pairs = [one for pair in zip(relations, sides, strict=True) for one in pair]
-        return at(of_arms("chain", self.site(node), of_arms("operand", visit(left)), *pairs), node)
+        return at(of_arms("chain", self.site(node), of_arms("allowed.operand", visit(left)), *pairs), node)
 
     def reduction(self, node: ast.Call, plainly: Visit) -> ast.expr | None:
         """``any(test for …)``, ``sum(x for … if test)`` and the like; None where that cannot be written.
@@ -277,7 +279,7 @@ class ArmExpressions(ast.NodeTransformer):
             raise RefusedError("a condition in a comprehension")
         node.iter = self.items(node.iter)
         if not isinstance(node.target, ast.Name):
-            node.iter = at(of_arms("rows", node.iter, _shape_of(node.target)), node.iter)
+            node.iter = at(of_arms("allowed.rows", node.iter, _shape_of(node.target)), node.iter)
         return node
 
 
@@ -325,14 +327,20 @@ def test_of_identity(node: ast.Compare) -> str:
     """What is called in place of a test whether something is a certain object, if a comparison is one."""
     if len(node.ops) != 1:
         return ""
-    return "is_" if isinstance(node.ops[0], ast.Is) else "is_not" if isinstance(node.ops[0], ast.IsNot) else ""
+    return (
+        "places.is_"
+        if isinstance(node.ops[0], ast.Is)
+        else "places.is_not"
+        if isinstance(node.ops[0], ast.IsNot)
+        else ""
+    )
 
 
 def membership(node: ast.Compare, visit: Visit) -> ast.expr | None:
     """``thing in things``, and ``not in``; None of another comparison."""
     if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
         return None
-    found = at(of_arms("contains", visit(node.left), visit(node.comparators[0])), node)
+    found = at(of_arms("allowed.contains", visit(node.left), visit(node.comparators[0])), node)
     return found if isinstance(node.ops[0], ast.In) else at(of_arms("negated", found), node)
 
 

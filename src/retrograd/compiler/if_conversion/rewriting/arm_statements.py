@@ -11,8 +11,8 @@ from .arm_expressions import ArmExpressions, TestsOfIdentity, Visit
 from .jumps import Loop, has_jumps, header_of, returns, returns_or_goes_on, without_jumps, without_returns
 from .liveness import Around
 from .tree import (
-    ARMS,
     RefusedError,
+    arms,
     assign,
     assigned,
     at,
@@ -162,7 +162,7 @@ class ArmStatements:
 
     def _decision(self, node: ast.If, visit: Visit) -> ast.expr:
         test = self.expressions.test(copied(node.test), visit)
-        return of_arms("Decision", test, self.expressions.site(node.test))
+        return of_arms("decisions.Decision", test, self.expressions.site(node.test))
 
     # --- loops
 
@@ -175,7 +175,7 @@ class ArmStatements:
         before: list[ast.stmt] = []
         loop = without_returns(node, returned, result)
         if returned in assigned([loop]):
-            before = [assign(returned, ast.Constant(False)), assign(result, load(ARMS, "unset"))]
+            before = [assign(returned, ast.Constant(False)), assign(result, arms("selections.unset"))]
             after.append(ast.If(self._test_of(returned, node), [ast.Return(load(result))], []))
         if node.orelse:
             after.append(ast.If(self._test_of(goes_on, node), node.orelse, []))
@@ -218,7 +218,7 @@ class ArmStatements:
         begins: list[ast.stmt] = [
             assign(loop, of_arms("Loop", self.expressions.site(header_of(node)))),
             assign(goes_on, called(loop, "begins")),
-            *(assign(name, load(ARMS, "unbound")) for name in live if name not in around.bound),
+            *(assign(name, arms("selections.unbound")) for name in live if name not in around.bound),
         ]
         leave = ast.If(called(loop, "ends", load(goes_on)), [ast.Break()], [])
         if isinstance(node, ast.For):
@@ -246,7 +246,7 @@ class ArmStatements:
                 value = copied(one.value) if one.value else ast.Constant(None)
                 return [*made, at(assign(result, visit(value)), one)]
             if isinstance(one, ast.Raise):
-                return [*made, at(ast.If(ast.UnaryOp(ast.Not(), of_arms("not_reached")), [one], []), one)]
+                return [*made, at(ast.If(ast.UnaryOp(ast.Not(), of_arms("conditions.not_reached")), [one], []), one)]
             if isinstance(one, ast.If):
                 made += [self._unless(one)] if _raises(one) else self.assigning(one, about, visit)
             else:
@@ -256,7 +256,7 @@ class ArmStatements:
     def _unless(self, node: ast.If) -> ast.stmt:
         """``if test: raise …``: that it does not is a guard, where the arm is taken."""
         test = at(ast.UnaryOp(ast.Not(), copied(node.test)), node.test)
-        holds = of_arms("must_hold", of_arms("asked", self.expressions.test(test, self.expressions.visit)))
+        holds = of_arms("conditions.must_hold", of_arms("asked", self.expressions.test(test, self.expressions.visit)))
         return at(ast.If(ast.UnaryOp(ast.Not(), at(holds, node.test)), node.body, []), node)
 
     def _statement(self, node: ast.stmt, around: Around) -> list[ast.stmt]:
@@ -277,7 +277,7 @@ class ArmStatements:
         if not isinstance(node, (ast.Assign, ast.AnnAssign)):
             raise RefusedError(type(node).__name__)
         if isinstance(node, ast.Assign) and (swapped := swapped_parts(node)) is not None:
-            return [at(ast.Expr(of_arms("swap", *map(self.expressions.visit, swapped))), node)]
+            return [at(ast.Expr(of_arms("places.swap", *map(self.expressions.visit, swapped))), node)]
         targets, value = (node.targets if isinstance(node, ast.Assign) else [node.target]), node.value
         return [at(one, node) for one in self._assignment(targets, value)] if value is not None else []
 
@@ -299,7 +299,7 @@ class ArmStatements:
             self.function_for_trials(made)
         except RefusedError:
             return None
-        made.decorator_list = [at(load(ARMS, "written"), node)]
+        made.decorator_list = [at(arms("allowed.written"), node)]
         return made
 
     def _inner_function(self, node: ast.FunctionDef) -> ast.FunctionDef:
@@ -310,7 +310,7 @@ class ArmStatements:
         if _drop_annotations(node):
             raise RefusedError("an annotation that calls something")
         self._function(node)
-        node.decorator_list = [at(load(ARMS, "written"), node)]
+        node.decorator_list = [at(arms("allowed.written"), node)]
         return node
 
     # --- assignments
@@ -330,10 +330,10 @@ class ArmStatements:
             return [assign(target, value)]
         if isinstance(target, ast.Attribute):
             thing = self.expressions.visit(target.value)
-            return [ast.Expr(of_arms("set_attribute", thing, ast.Constant(target.attr), value))]
+            return [ast.Expr(of_arms("places.set_attribute", thing, ast.Constant(target.attr), value))]
         if isinstance(target, ast.Subscript):
             thing, key = self.expressions.visit(target.value), self.expressions.key(target.slice)
-            return [ast.Expr(of_arms("set_item", value, thing, key))]
+            return [ast.Expr(of_arms("places.set_item", value, thing, key))]
         if not isinstance(target, (ast.Tuple, ast.List)):
             raise RefusedError(type(target).__name__)
         parts = [self._variable() for _ in target.elts]
@@ -345,7 +345,7 @@ class ArmStatements:
         for starred, part in zip(target.elts, parts, strict=True):
             one = starred.value if isinstance(starred, ast.Starred) else starred
             is_several = isinstance(one, (ast.Tuple, ast.List))
-            made += self._assign(one, of_arms("items", load(part)) if is_several else load(part))
+            made += self._assign(one, of_arms("allowed.items", load(part)) if is_several else load(part))
         return made
 
     def _augmented(self, node: ast.AugAssign) -> list[ast.stmt]:
@@ -357,8 +357,8 @@ class ArmStatements:
             written = ast.Subscript(visit(target.value), visit(target.slice), ast.Store())
             return self.augmented_item(written, node.op, value)
         holder, name = self._variable(), ast.Constant(target.attr)
-        new = _augmented(node.op, of_arms("attribute", load(holder), name), value)
-        return [assign(holder, visit(target.value)), ast.Expr(of_arms("set_attribute", load(holder), name, new))]
+        new = _augmented(node.op, of_arms("places.attribute", load(holder), name), value)
+        return [assign(holder, visit(target.value)), ast.Expr(of_arms("places.set_attribute", load(holder), name, new))]
 
     def stored_parts(self, targets: Sequence[ast.expr], value: ast.expr) -> list[ast.stmt]:
         """``a[i], a[j] = …``, of which all parts are written already."""
@@ -369,7 +369,7 @@ class ArmStatements:
             if isinstance(one, ast.Starred):
                 raise RefusedError("a starred target")
             if isinstance(one, ast.Subscript) and not isinstance(one.slice, ast.Slice):
-                made.append(ast.Expr(of_arms("set_item", load(part), one.value, one.slice)))
+                made.append(ast.Expr(of_arms("places.set_item", load(part), one.value, one.slice)))
             else:
                 made.append(assign(one, load(part)))
         return made
@@ -380,7 +380,7 @@ class ArmStatements:
         things, key, name, is_item = within
         new = _augmented(op, called(holder, "read", load(part), is_item), value)
         return [
-            assign(holder, of_arms("Within", things, key)),
+            assign(holder, of_arms("places.Within", things, key)),
             assign(part, name),
             ast.Expr(called(holder, "store", new, load(part), is_item)),
         ]
@@ -388,11 +388,11 @@ class ArmStatements:
     def augmented_item(self, target: ast.Subscript, op: ast.operator, value: ast.expr) -> list[ast.stmt]:
         """``target += value``, or another operator; both are written already."""
         holder, key = self._variable(), self._variable()
-        new = _augmented(op, of_arms("item", load(holder), load(key)), value)
+        new = _augmented(op, of_arms("places.item", load(holder), load(key)), value)
         return [
             assign(holder, target.value),
             assign(key, target.slice),
-            ast.Expr(of_arms("set_item", new, load(holder), load(key))),
+            ast.Expr(of_arms("places.set_item", new, load(holder), load(key))),
         ]
 
 
@@ -416,7 +416,7 @@ def _check_definition(node: ast.FunctionDef, may_compute: bool = False) -> None:
 
 
 def _augmented(op: ast.operator, old: ast.expr, value: ast.expr) -> ast.expr:
-    return of_arms("augmented", ast.Constant(type(op).__name__), old, value)
+    return of_arms("allowed.augmented", ast.Constant(type(op).__name__), old, value)
 
 
 def _raises(node: ast.If) -> bool:
@@ -429,7 +429,7 @@ def _ends_with_raise(arm: Sequence[ast.stmt]) -> bool:
 
 
 def _nothing(merged: Sequence[str]) -> ast.expr:
-    return ast.Tuple([load(ARMS, "unset") for _ in merged], ast.Load())
+    return ast.Tuple([arms("selections.unset") for _ in merged], ast.Load())
 
 
 def _are_names(target: ast.expr) -> bool:

@@ -224,7 +224,7 @@ class _Converter(ast.NodeTransformer):
             return node
         self.generic_visit(node)
         self._found |= is_wanted and hits
-        call = of_arms("call", node.func, *node.args)
+        call = of_arms("allowed.call", node.func, *node.args)
         assert isinstance(call, ast.Call)
         call.keywords = node.keywords
         return at(call, node) if is_wanted else node
@@ -275,7 +275,7 @@ class _Converter(ast.NodeTransformer):
         if not isinstance(node.ctx, ast.Load) or isinstance(node.slice, (ast.Slice, ast.Constant)):
             return node
         self._found |= self._hits(node)
-        return at(of_arms("item", node.value, node.slice), node)
+        return at(of_arms("places.item", node.value, node.slice), node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         swapped = swapped_parts(node)
@@ -286,13 +286,13 @@ class _Converter(ast.NodeTransformer):
         if swapped is not None:
             self._found |= self._hits(node)
             things, one, other = map(self.visit, swapped)
-            return at(ast.Expr(of_arms("swap", things, one, other)), node)
+            return at(ast.Expr(of_arms("places.swap", things, one, other)), node)
         if (within := _within(target)) is not None:
             self._found |= self._hits(node)
-            return at(ast.Expr(of_arms("set_within", node.value, *within)), node)
+            return at(ast.Expr(of_arms("places.set_within", node.value, *within)), node)
         if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
             self._found |= self._hits(node)
-            return at(ast.Expr(of_arms("set_item", node.value, target.value, target.slice)), node)
+            return at(ast.Expr(of_arms("places.set_item", node.value, target.value, target.slice)), node)
         parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
         if not any(isinstance(one, ast.Subscript) and not isinstance(one.slice, ast.Slice) for one in parts):
             return node
@@ -317,7 +317,7 @@ class _Converter(ast.NodeTransformer):
         self._scope(node)
         if as_arm is None:
             return [node]
-        node.decorator_list = [at(of_arms("written_as", load(as_arm.name)), node)]
+        node.decorator_list = [at(of_arms("allowed.written_as", load(as_arm.name)), node)]
         return [as_arm, node]
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
@@ -327,7 +327,7 @@ class _Converter(ast.NodeTransformer):
         self.generic_visit(node)
         if arm is None:
             return node
-        decorate = at(of_arms("written_as", arm), node)
+        decorate = at(of_arms("allowed.written_as", arm), node)
         return at(ast.Call(decorate, [node], []), node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
@@ -395,7 +395,7 @@ def _within(target: ast.expr) -> list[ast.expr] | None:
     if not isinstance(target, (ast.Subscript, ast.Attribute)):
         return None
     of = target.value
-    if not is_of_arms(of, "item"):  # as it is written
+    if not is_of_arms(of, "places.item"):  # as it is written
         return None
     assert isinstance(of, ast.Call)
     things, key = of.args

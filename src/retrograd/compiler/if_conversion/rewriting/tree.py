@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
 __all__ = [
     "ARMS",
     "RefusedError",
+    "arms",
     "assign",
     "assigned",
     "at",
@@ -97,19 +99,21 @@ def parts_of(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def arms(name: str) -> ast.expr:
+    """What has a name in the module of the arms, or in one that this imports: ``places.item``."""
+    return functools.reduce(lambda of, part: ast.Attribute(of, part, ast.Load()), name.split("."), load(ARMS))
+
+
 def of_arms(function: str, *arguments: ast.expr) -> ast.expr:
-    return ast.Call(ast.Attribute(ast.Name(ARMS, ast.Load()), function, ast.Load()), list(arguments), [])
+    """The call of a function of those."""
+    return ast.Call(arms(function), list(arguments), [])
 
 
 def is_of_arms(node: ast.AST, function: str) -> bool:
     """Whether a piece of syntax is such a call."""
-    called = node.func if isinstance(node, ast.Call) else None
-    return (
-        isinstance(called, ast.Attribute)
-        and called.attr == function
-        and isinstance(called.value, ast.Name)
-        and called.value.id == ARMS
-    )
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    return node.func.attr == function.rpartition(".")[2] and ast.dump(node.func) == ast.dump(arms(function))
 
 
 def load(variable: str, attribute: str = "") -> ast.expr:
@@ -125,7 +129,7 @@ def called(variable: str, method: str, *arguments: ast.expr) -> ast.expr:
 
 def tried(body: list[ast.stmt], otherwise: list[ast.stmt]) -> list[ast.stmt]:
     """Statements, and what is done if they raise something."""
-    return [ast.Try(body, [ast.ExceptHandler(load(ARMS, "raised"), None, otherwise)], [], [])]
+    return [ast.Try(body, [ast.ExceptHandler(arms("raised"), None, otherwise)], [], [])]
 
 
 def no_arguments() -> ast.arguments:

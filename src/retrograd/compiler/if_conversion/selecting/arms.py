@@ -23,99 +23,46 @@ from ...tracing.followed_numpy import METHODS
 from ..conversions import Site
 from ..operators import COMPARISONS, OF_TESTS
 from ..tracers import conditions
-from ..tracers.conditions import is_taken, joined, must_hold, not_reached
+from ..tracers.conditions import is_taken, joined
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.partial_list import EntriesOf, Entry, PartialIterator, PartialList
 from ..tracers.partial_lists import entries_of, partial, read_on
 from ..tracers.test_array import TestArray
 from ..trial import Frame, Trial, current, refuse
-from .allowed import (
-    augmented,
-    call,
-    contains,
-    held,
-    items,
-    minus,
-    operand,
-    operated,
-    rows,
-    shown,
-    spread,
-    tested,
-    written,
-    written_as,
-)
+from . import allowed, decisions, places, selections
+from .allowed import call, items, operated, tested
 from .decisions import Decision, select, test_of, trial_of
 from .kinds import ITERATORS, may_be_read_on
-from .places import (
-    Within,
-    as_key,
-    attribute,
-    born,
-    is_,
-    is_not,
-    is_own,
-    item,
-    set_attribute,
-    set_item,
-    set_within,
-    swap,
-)
-from .selections import unbound, unset
+from .places import born, is_own
+from .selections import unset
 
 __all__ = [
-    "Decision",
     "Loop",
-    "Within",
     "all_of_list",
-    "as_key",
+    "allowed",
     "asked",
-    "attribute",
-    "augmented",
-    "born",
     "both",
-    "call",
     "chain",
     "changing",
     "compared",
-    "contains",
+    "conditions",
+    "decisions",
     "either",
     "entries",
     "filtered",
-    "held",
     "in_trial",
-    "is_",
     "is_absent",
-    "is_not",
     "is_there",
-    "item",
     "item_of",
-    "items",
-    "minus",
-    "must_hold",
     "negated",
-    "not_reached",
     "of_array",
     "of_tests",
-    "operand",
-    "operated",
+    "places",
     "raised",
     "reduced",
     "refused",
-    "rows",
-    "select",
-    "set_attribute",
-    "set_item",
-    "set_within",
-    "shown",
+    "selections",
     "span",
-    "spread",
-    "swap",
-    "tested",
-    "unbound",
-    "unset",
-    "written",
-    "written_as",
 ]
 
 # By names that no variable of the user's has.
