@@ -373,10 +373,10 @@ class _File:
         yield from self._copies("L", "p", 0, self._mine, into=self._inputs)
         yield from ("  (void)index;",) if self._indices else ()
         lookups = self._graph.lookup_lines(passes.places)
-        yield from lookups.checks("1")
+        yield from lookups.checks()
         yield from lookups.filled()
         yield from statements(passes.forward.t.top, "v", passes.places, _where, "1")
-        yield from guard_lines(self._graph.guards, shown, "1")
+        yield from guard_lines(self._graph.guards, shown)
         yield f"  *value = {shown[0]};"
         yield "  return 0;"
         yield "}"

@@ -42,16 +42,16 @@ class LookupLines:
         self._lookups, self._guards, self._places = lookups, guards, places
         self._literals = literals
 
-    def checks(self, failed: str) -> Iterator[str]:
-        """Returns ``failed`` where an index selects nothing, or a comparison decides otherwise."""
+    def checks(self) -> Iterator[str]:
+        """Returns 1 where an index selects nothing, or a comparison decides otherwise."""
         limits = [_Moves((slot,), (limit,)) for slot, limit in sorted(self._lookups.limits.items())]
         for each in _merged(limits):
             index = f"index[{each.at(0)}]"
-            yield each.line(f"if ({index} < 0 || {index} >= {each.key[0]}) return {failed};")
+            yield each.line(f"if ({index} < 0 || {index} >= {each.key[0]}) return 1;")
         for guard in self._guards:
             other = f"index[{guard.other_slot}]" if guard.other_slot is not None else str(guard.other)
             condition = f"index[{guard.slot}] {guard.kind} {other}"
-            yield f"  if ({f'!({condition})' if guard.outcome else condition}) return {failed};"
+            yield f"  if ({f'!({condition})' if guard.outcome else condition}) return 1;"
 
     def filled(self) -> Iterator[str]:
         """The leaves get what the indices select."""

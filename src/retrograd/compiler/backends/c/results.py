@@ -73,11 +73,11 @@ def roots_in(graph: ScalarGraph, forward: Forward, storage: Storage) -> list[str
     return found
 
 
-def guard_lines(guards: Sequence[Guard], shown: Sequence[str], failed: str) -> Iterator[str]:
+def guard_lines(guards: Sequence[Guard], shown: Sequence[str]) -> Iterator[str]:
     """The comparisons that must come out as in the trace."""
     for test, left, right, number, outcome in guards:
         condition = f"{shown[left]} {test} {shown[right] if right is not None else constant(number)}"
-        yield f"  if ({f'!({condition})' if outcome else condition}) return {failed};"
+        yield f"  if ({f'!({condition})' if outcome else condition}) return 1;"
 
 
 class Part:
@@ -165,10 +165,10 @@ class Part:
         yield from copies("L", "x", range(self._inputs), range(self._inputs))
         of = [positions[id(value)] for value in self.values]
         yield from copies("L", "p", range(self._first_value, self._first_value + len(of)), of)
-        yield from self._lookups.checks("1")
+        yield from self._lookups.checks()
         yield from self._lookups.filled()
         yield from statements(forward.t.top, "v", self._results.places, where, "1")
-        yield from guard_lines(self._guards, shown, "1")
+        yield from guard_lines(self._guards, shown)
         yield from self._given(shown)
 
     def _given(self, shown: Sequence[str]) -> Iterator[str]:
