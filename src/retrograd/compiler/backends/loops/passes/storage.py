@@ -174,16 +174,9 @@ class Storage:
                 self._read[leader].append((operand.frame, operand.nodes))
 
     def _lies_side_by_side(self, group: Sequence[Position], loop: Body) -> bool:
-        """Whether the positions that share an array are in a loop, whose iterations have as many places each."""
-        if not all(position.body.within(loop) for position in group):
-            return False
-        if self.accumulators.replaced.isdisjoint(group):
-            return True
-        of = np.concatenate([self.accumulators.first[position.nodes] for position in group])
-        ordinals = np.concatenate([position.body.ordinals_of(loop) for position in group])
-        shared, each = np.unique(np.stack([of, ordinals]), axis=1)
-        counts = np.bincount(each, minlength=loop.times)
-        return len(np.unique(shared)) == len(shared) and bool(np.all(counts == counts[0]))
+        """Whether the positions that share an array are in a loop, and each of their numbers has a place of its own."""
+        inside = all(position.body.within(loop) for position in group)
+        return inside and self.accumulators.replaced.isdisjoint(group)
 
     def _ordered(self, leader: Position) -> tuple[Indices, int] | None:
         """Other places for what shares an array, if loops then find it without tables; and how many these are."""
