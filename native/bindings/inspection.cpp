@@ -41,11 +41,12 @@ PyObject* facts_of(const Specialization& entry) {
   }
   bytes += entry.runner.bytes();
   auto size = [](size_t n) { return static_cast<unsigned long long>(n); };
-  return Py_BuildValue("{s:K,s:O,s:O,s:I,s:O,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}", "number",
-                       size(entry.number), "one_by_one", entry.gains_little_together() ? Py_True : Py_False,
-                       "in_batches", entry.in_batches > 0 ? Py_True : Py_False, "side_by_side", entry.group_width(),
-                       "graph_code", entry.has_graph_code() && entry.runs_nodes() ? Py_True : Py_False, "tier",
-                       tier_of(entry), "nodes", size(entry.graph.size()), "terms", size(entry.outline.terms), "groups",
+  return Py_BuildValue("{s:K,s:O,s:O,s:O,s:I,s:O,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}",
+                       "number", size(entry.number), "ties", entry.ties.are_many() ? Py_True : Py_False, "one_by_one",
+                       entry.gains_little_together() ? Py_True : Py_False, "in_batches",
+                       entry.in_batches > 0 ? Py_True : Py_False, "side_by_side", entry.group_width(), "graph_code",
+                       entry.has_graph_code() && entry.runs_nodes() ? Py_True : Py_False, "tier", tier_of(entry),
+                       "nodes", size(entry.graph.size()), "terms", size(entry.outline.terms), "groups",
                        size(entry.outline.groups), "instructions", size(entry.outline.instructions), "forward_calls",
                        size(forward_calls), "backward_calls", size(backward_calls), "bytes", size(bytes), "guards",
                        size(entry.guards.size() + entry.index_guards.size()), "hits", size(entry.hits), "broken_guards",

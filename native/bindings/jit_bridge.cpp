@@ -254,6 +254,7 @@ PyObject* install_graph(PyObject* object, PyObject* args) {
   } else {
     entry->runner.install(std::move(code));
     entry->idle.clear();
+    if (entry->ties.are_many()) entry->contest = Contest();  // vector instructions round otherwise
   }
   entry->milliseconds.emplace_back("llvm", milliseconds);
   without_gil([&] {

@@ -69,6 +69,10 @@ void tell(SpecializationCache* self, const Specialization& entry, uint32_t membe
 
 }  // namespace
 
+void want_code(SpecializationCache* self, const Specialization& entry) {
+  if (self->hot) tell(self, entry, 1);
+}
+
 void count_interpreted(SpecializationCache* self, Specialization& entry) {
   ++entry.runs;
   self->fresh |= entry.runs == 1;

@@ -2,7 +2,7 @@
 // function.
 //
 // Its methods are functions of Python's calling convention, by what they are for: compiling a trace
-// (compile_entry.cpp), captured state (captured_state.cpp), calls (dispatch.cpp), comparing a program
+// (compile_entry.cpp), captured state (captured_state.cpp), calls (lookup.cpp and dispatch.cpp), comparing a program
 // with its function (checking.cpp), matrices (matrix.cpp), batches (batches.cpp, mapping.cpp),
 // the bridge to the JIT (jit_bridge.cpp), and looking inside (inspection.cpp). They may throw Unsupported and
 // std::bad_alloc: the type's table of methods turns them into Python's.
@@ -91,6 +91,8 @@ bool set_cotangents(const Specialization& entry, Arguments& arguments, PyObject*
 // `put` is meant. Python code may run: what the machine has computed must have been taken.
 // Counts a call that the interpreter answered.
 void count_interpreted(SpecializationCache* self, Specialization& entry);
+// Asks for machine code once more.
+void want_code(SpecializationCache* self, const Specialization& entry);
 // Counts members of a batch that ran by nodes.
 void count_in_batch(SpecializationCache* self, Specialization& entry, size_t members);
 void count_run(SpecializationCache* self, Specialization& entry, const Machine& machine);

@@ -33,7 +33,16 @@ void GraphRunner::read_parameters() {
 Outcome GraphRunner::forward(const Arguments& arguments, std::span<const Guard> guards, bool strict) {
   if (!twin_) read_parameters();
   by_code_ = code_ && run_code(arguments);
-  if (by_code_) return check(guards);
+  return by_code_ ? check(guards) : run_nodes(arguments, guards, strict);
+}
+
+Outcome GraphRunner::forward_by_nodes(const Arguments& arguments, std::span<const Guard> guards, bool strict) {
+  if (!twin_) read_parameters();
+  by_code_ = false;
+  return run_nodes(arguments, guards, strict);
+}
+
+Outcome GraphRunner::run_nodes(const Arguments& arguments, std::span<const Guard> guards, bool strict) {
   Interpreter& nodes = interpreter();
   if (code_) nodes.set_leaves(run_->leaf_values());
   nodes.set_inputs(arguments);

@@ -21,6 +21,8 @@ class GraphRunner {
 
   // EXCEPTIONAL if an operation must raise, or (`strict`) would raise without rg.errstate: the engine then raises.
   Outcome forward(const Arguments& arguments, std::span<const Guard> guards, bool strict);
+  // The same node by node, which rounds as the engine does.
+  Outcome forward_by_nodes(const Arguments& arguments, std::span<const Guard> guards, bool strict);
   // Of a call whose guards did not hold.
   Divergence divergence() const { return by_code_ ? divergence_ : interpreter_->divergence(); }
   double root(size_t which) const { return by_code_ ? run_->root(0, which) : interpreter_->root(which); }
@@ -44,6 +46,7 @@ class GraphRunner {
   Interpreter& interpreter();
   void read_parameters();
   bool run_code(const Arguments& arguments);
+  Outcome run_nodes(const Arguments& arguments, std::span<const Guard> guards, bool strict);
   Outcome check(std::span<const Guard> guards);
 
   const StoredGraph& graph_;

@@ -347,7 +347,14 @@ bool Specialization::must_be_plain(const Arguments& arguments) const {
 }
 
 Outcome Specialization::run_graph(const Arguments& arguments) {
-  const Outcome outcome = runner.forward(arguments, guards, options.float_errors);
+  return checked(runner.forward(arguments, guards, options.float_errors));
+}
+
+Outcome Specialization::run_by_nodes(const Arguments& arguments) {
+  return checked(runner.forward_by_nodes(arguments, guards, options.float_errors));
+}
+
+Outcome Specialization::checked(Outcome outcome) const {
   if (outcome != Outcome::DONE || !options.simplify) return outcome;
   // In what was simplified, an infinity times a derivative that is zero is NaN; in the engine it adds nothing.
   const auto results = runner.results();

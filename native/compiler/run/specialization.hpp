@@ -82,6 +82,26 @@ struct Common {
   bool asks_alike = false;
 };
 
+// Machine code rounds otherwise than the nodes: two numbers that are equal in the function may not be so in the code,
+// and a comparison of them comes out otherwise. Where that is so in many calls, the code is to round as the nodes do.
+class Ties {
+ public:
+  // The nodes answer a call that the code did not. Whether there are many, for the first time.
+  bool found() {
+    score_ += kCalls;
+    if (score_ < kMany * kCalls || are_many_) return false;
+    return are_many_ = true;
+  }
+  // The code answers a call.
+  void none() { score_ -= score_ > 0; }
+  bool are_many() const { return are_many_; }
+
+ private:
+  static constexpr size_t kCalls = 8, kMany = 16;  // one in eight calls, and so many more
+  size_t score_ = 0;
+  bool are_many_ = false;
+};
+
 class Twin;
 class Matrix;
 
@@ -132,6 +152,7 @@ struct Specialization {
   size_t code = 0;                   // which code was traced: guards of other code are other ones
   Contest contest;                   // where there is machine code of both kinds
   Comparisons comparisons;           // with the function, in later calls
+  Ties ties;                         // comparisons that machine code decides otherwise
   bool prefer_unbatched = false;     // run batch elements one by one, in machine code
   bool differentiate_first = false;  // gradients are of the first argument instead of the parameters
   bool wants_inputs = false;         // `gradients` are those of all active inputs, in order
@@ -232,6 +253,10 @@ struct Specialization {
   bool must_be_plain(const Arguments& arguments) const;
   // A forward pass node by node, or of code for the whole graph. Exceptional, too, where derivatives are not finite.
   Outcome run_graph(const Arguments& arguments);
+  // The same node by node, whatever code there is.
+  Outcome run_by_nodes(const Arguments& arguments);
+  // What a pass gave, which is exceptional where derivatives were simplified and a result is not finite.
+  Outcome checked(Outcome outcome) const;
 };
 
 }  // namespace retrograd::compiler

@@ -107,10 +107,13 @@ class TierUp:
         from .backends.llvm.install import compile_program
 
         self._compiled.add((number, batch))
-        if number in self._scalar and batch != GROUP:
-            return
         try:
             fact = self._fact(number)
+            if fact["ties"] and batch != GROUP:
+                self._compile_scalar(number, fact, run)
+                return
+            if number in self._scalar and batch != GROUP:
+                return
             if batch == GROUP:
                 self._compile_group(number, fact, run)
                 return
@@ -145,7 +148,7 @@ class TierUp:
 
         with contextlib.suppress(UnsupportedGraphError):
             if most := _most_scalar_nodes(fact):
-                length = compile_graph(self._cache, number, most, run=run)
+                length = compile_graph(self._cache, number, most, run, rounds_alike=fact["ties"])
                 self._scalar.update([number] if fact["one_by_one"] else [])
                 return length
         return None

@@ -49,7 +49,11 @@ class GraphCode:
 
 
 def compile_graph(
-    programs: SpecializationCache, number: int, most_straight: int = MOST_STRAIGHT, run: Run = here
+    programs: SpecializationCache,
+    number: int,
+    most_straight: int = MOST_STRAIGHT,
+    run: Run = here,
+    rounds_alike: bool = False,
 ) -> int:
     """Compile program ``number``, which the interpreter runs, and install the machine code: of how many nodes it is.
 
@@ -58,13 +62,20 @@ def compile_graph(
         number: which it is.
         most_straight: so many nodes of code are written at most.
         run: where code is written and compiled.
+        rounds_alike: whether sums and products are rounded as by the interpreter, which takes longer: comparisons of
+            numbers that are equal come out alike.
 
     Raises:
         IndexError: the program has been dropped meanwhile.
         UnsupportedGraphError: the program has something that this backend does not write.
     """
     lanes, functions = programs.vector_functions()
-    return _install(programs, number, 1, lambda graphs: run(_code_of_graph, graphs, most_straight, lanes, functions))
+
+    def make(graphs: Sequence[dict[str, Any]]) -> GraphCode:
+        wanted = graphs[:1] if rounds_alike else graphs
+        return run(_code_of_graph, wanted, most_straight, lanes, functions, rounds_alike)
+
+    return _install(programs, number, 1, make)
 
 
 def compile_group(
@@ -131,10 +142,16 @@ def _compiled(
 
 
 def _code_of_graph(
-    exported: Sequence[Mapping[str, Any]], most_straight: int, lanes: int, functions: Mapping[str, int]
+    exported: Sequence[Mapping[str, Any]],
+    most_straight: int,
+    lanes: int,
+    functions: Mapping[str, int],
+    rounds_alike: bool,
 ) -> GraphCode:
-    from .pipeline import code_of_graph
+    from .pipeline import code_of_graph, code_that_rounds_alike
 
+    if rounds_alike:
+        return code_that_rounds_alike(exported[0], most_straight)
     return code_of_graph(exported, most_straight, lanes, functions)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..llvm.jit import object_of
 from .graphs.graph import MOST_STRAIGHT, NODE, ScalarGraph, UnsupportedGraphError
 from .graphs.lookups import Lookups
+from .graphs.reading import read_graph
 from .graphs.reciprocals import SMALL, with_reciprocals
 from .install import ARRAYS, NAMES, GraphCode
 from .llvm.lanes import find_lanes, sums_in_memory
@@ -27,7 +28,15 @@ from .passes.storage import Places, Storage
 from .shapes.sections import find_fastest, find_fastest_graph, find_structure, forms_of
 from .shapes.structure import Body
 
-__all__ = ["Passes", "Results", "code_of_graph", "code_of_group", "write_passes", "write_results"]
+__all__ = [
+    "Passes",
+    "Results",
+    "code_of_graph",
+    "code_of_group",
+    "code_that_rounds_alike",
+    "write_passes",
+    "write_results",
+]
 
 #: Among so many computed numbers an index selects at most.
 _MOST_SELECTED = 40
@@ -59,6 +68,16 @@ def code_of_graph(
     ]
     scalar = not in_lanes and not metadata and all(map(_is_mostly_in_loops, passes.blocks.values()))
     return _assembled(graph, passes, texts, lookups, metadata, scalar)
+
+
+def code_that_rounds_alike(exported: Mapping[str, Any], most_straight: int) -> GraphCode:
+    """The same of one graph, with sums and products that are rounded as in the interpreter, one by one."""
+    lookups = Lookups(_MOST_SELECTED)
+    graph = read_graph(exported, False, lookups)
+    passes = write_passes(graph, most_straight)
+    metadata: list[str] = []
+    texts = [Text(name, block, passes.places, ARRAYS, metadata) for name, block in passes.blocks.items()]
+    return _assembled(graph, passes, texts, lookups, metadata, rounds_alike=True)
 
 
 def _fastest_of(exported: Sequence[Mapping[str, Any]], most_straight: int) -> tuple[ScalarGraph, Lookups]:
@@ -98,9 +117,12 @@ def _assembled(
     lookups: Lookups,
     metadata: Sequence[str] = (),
     scalar: bool = False,
+    rounds_alike: bool = False,
 ) -> GraphCode:
     declarations = dict.fromkeys(line for text in texts for line in text.declarations)
     module = "\n".join([*declarations, *(text.text for text in texts), *metadata])
+    if rounds_alike:
+        module = module.replace(" contract ", " ").replace(" reassoc ", " ")
     return GraphCode(
         object_of(module, passes=bool(metadata), scalar=scalar),
         passes.storage.size,
