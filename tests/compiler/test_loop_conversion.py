@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 from support.flipping import Function, agrees_with_jax, draw, flips, is_converted
 
@@ -632,3 +633,21 @@ def test_a_program_with_machine_code_stays_for_what_it_is_long_enough_for() -> N
     for k in range(20):  # which it is not any more, as others do not
         compiled.value_and_grad(1.3 + k, far)
     assert compiled.value_and_grad(1.3, short) == pytest.approx(rg.value_and_grad(roots)(1.3, short), rel=1e-9)
+
+
+def test_a_loop_over_arrays_is_left() -> None:
+    def f(p: Any, warm: Any, sun: Any) -> Any:
+        heat = total = 0.0
+        for x, y in zip(warm, sun, strict=True):
+            heat += x
+            if heat > p[0]:
+                break
+            total += p[1] * y
+        return total
+
+    compiled, plain, rng = rg.compile(f), rg.value_and_grad(f), np.random.default_rng(1)
+    for _ in range(40):
+        call = [float(rng.uniform(10, 20)), 1.5], rng.uniform(0, 2, 40), rng.uniform(0, 1, 40)
+        value, gradient = compiled.value_and_grad(*call)
+        assert (value, gradient) == (pytest.approx(plain(*call)[0]), pytest.approx(plain(*call)[1]))
+    assert is_converted(compiled, traces=9), compiled.stats()

@@ -48,6 +48,12 @@ def two_keys(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return sum(k * ps[i] for k, i in enumerate(ordered))
 
 
+def truths_in_keys(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    ordered = sorted(range(5), key=lambda i: (xs[i] > 0.3, ps[i]))
+    last = sorted(range(4), key=lambda i: ps[i] * xs[i] < 0.0, reverse=True)
+    return sum(k * ps[i] for k, i in enumerate(ordered)) + sum(k * ps[i] for k, i in enumerate(last))
+
+
 def largest_row(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     """A tie in the first place is decided by the second one; a lambda is called in an arm."""
     pick = lambda k: ps[k] * xs[k]  # noqa: E731
@@ -152,7 +158,19 @@ def the_best_few(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 
 SEARCHES: list[Function] = [
-    *(middle, medians, rows, two_keys, largest_row, the_largest_few, downwards, records, highest, place_of_largest),
+    *(
+        middle,
+        medians,
+        rows,
+        two_keys,
+        truths_in_keys,
+        largest_row,
+        the_largest_few,
+        downwards,
+        records,
+        highest,
+        place_of_largest,
+    ),
     *(the_best_few, next_stage, clipped_table, table_of_parameters, helper_that_picks, gears),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import random
 from collections import OrderedDict, defaultdict
@@ -252,6 +253,23 @@ def test_that_there_is_no_value_is_seen_at_a_glance() -> None:
     note_record(line)
     assert [tree for tree in plain if not without_values(tree)] == []
     assert [tree for tree in (*values, *others, nested) if without_values(tree)] == []
+
+
+@pytest.mark.native
+def test_records_of_members_of_enumerations_are_seen_at_a_glance() -> None:
+    class Kind(enum.Enum):
+        A = 1
+
+    @dataclass
+    class Event:
+        kind: Kind
+        size: Any
+
+    note_record(Event(Kind.A, 1.0))
+    note_record(np.int64(3))
+    assert without_values([Event(Kind.A, 1.0), Kind.A, np.int64(4)])
+    assert not without_values([Event(Kind.A, Value(1.0))])
+    assert rg.value_and_grad(lambda w, e: w * e.size)(2.0, Event(Kind.A, 3.0)) == (6.0, 3.0)
 
 
 @pytest.mark.native

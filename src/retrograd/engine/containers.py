@@ -59,7 +59,8 @@ class Registered(NamedTuple):
 
 _registered: dict[type, Registered] = {}
 
-#: Classes whose instances are nothing but their fields, named tuples' and dataclasses', with the names of those.
+#: Classes whose instances are nothing but their fields, named tuples' and dataclasses', with the names of those; and
+#: those of what has no items.
 records: dict[type, tuple[str, ...]] = {}
 
 
@@ -226,14 +227,21 @@ def _of_class(kind: type, name: str) -> Any:
 
 
 def note_record(thing: Any) -> None:
-    """Remember the class of a named tuple, or of a dataclass's instance, so that others are looked at natively."""
+    """Remember the class of a named tuple, or of a dataclass's instance, so that others are looked at natively.
+
+    And those of members of enumerations in it, which have no items.
+    """
     kind = type(thing)
     if kind in _registered or is_module(thing):
         return
-    if isinstance(thing, tuple) and hasattr(kind, "_fields"):
+    is_other = isinstance(thing, (enum.Enum, np.generic)) and not isinstance(thing, (list, tuple, dict))
+    if is_other or (isinstance(thing, tuple) and hasattr(kind, "_fields")):
         records[kind] = ()
     elif has_plain_fields(thing):
         records[kind] = tuple(field.name for field in dataclasses.fields(kind))
+        for content in contents_of(thing).values():
+            if isinstance(content, enum.Enum):
+                note_record(content)
 
 
 def _refuse_other_attributes(thing: Any) -> None:

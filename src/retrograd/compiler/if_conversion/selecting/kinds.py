@@ -68,12 +68,15 @@ def may_be_read_on(thing: Any) -> bool:
     kind = type(thing)
     if kind is EntriesOf:
         return may_be_read_on(thing.things)
+    if kind is _BY_INDEX:  # of an array
+        return type(thing.__reduce__()[1][0]) in CONTAINERS
     if kind in (zip, enumerate, reversed):
         parts = thing.__reduce__()[1]
         return all(may_be_read_on(one) for one in (parts if kind is zip else parts[:1]))
     return kind in CONTAINERS or kind in _ITERATORS or kind in (PartialList, PartialIterator, enum.EnumMeta)
 
 
+_BY_INDEX: type = type(iter(np.empty(0)))
 _ITERATORS = frozenset(
     type(one)
     for one in (

@@ -93,7 +93,7 @@ def sorted_by(things: Sequence[Any], key: Callable[[Any], Any] | None = None, re
     are_numbers = all(type(one) in NUMBERS for one in things)
     if key is None and not are_numbers:
         key = key_of_order(things)
-    keys = list(things) if key is None else list(map(key, things))
+    keys = list(things) if key is None else [_with_numbers(key(one)) for one in things]
     most, what = (_MOST_NUMBERS, "numbers") if are_numbers else (_MOST_SORTED, "things")
     selects = is_open(keys)
     if selects and len(keys) > most:
@@ -116,7 +116,7 @@ def sorted_entries(
     things: Sequence[Any], tests: Sequence[Any], by: Sequence[Any], reverse: bool
 ) -> tuple[list[Any], list[Any]]:
     """The same of things that are there if a test holds: those that are come first. The things, and the tests."""
-    ordered, is_there, keys = list(things), list(tests), list(by)
+    ordered, is_there, keys = list(things), list(tests), list(map(_with_numbers, by))
     if len(keys) > _MOST_SORTED or not have_order(keys):
         raise refuse("sorts a list whose length decisions choose")
     _exchange(keys, [ordered], is_there, reverse)
@@ -145,6 +145,13 @@ def _exchange(keys: list[Any], others: list[list[Any]], is_there: list[Any], rev
                 each[i], each[j] = exchanged(test, each[i], each[j])
 
 
+def _with_numbers(key: Any) -> Any:
+    """A key with 0 and 1 for the truth values in it, which are ordered like them."""
+    if type(key) is tuple:
+        return tuple(map(_with_numbers, key))
+    return chosen_at(key, 1, 0) if type(key) is BoolTracer else int(key) if type(key) is bool else key
+
+
 def _parts(key: Any) -> tuple[Any, ...]:
     return tuple(key) if isinstance(key, tuple) else (key,)
 
@@ -165,7 +172,9 @@ def _merge_exchange(count: int) -> Iterator[tuple[int, int]]:
 
 
 def _is_traced(thing: Any) -> bool:
-    return any(map(_is_traced, thing)) if isinstance(thing, tuple) else type(thing) is Value or is_tracer(thing)
+    if isinstance(thing, tuple):
+        return any(map(_is_traced, thing))
+    return type(thing) is Value or is_tracer(thing) or (is_choice(thing) and type(thing.constant) is int)
 
 
 def is_open(things: Iterable[Any]) -> bool:
