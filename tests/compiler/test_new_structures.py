@@ -55,6 +55,21 @@ def test_what_never_returns_is_not_traced() -> None:
     assert compiled.stats().traces < 20
 
 
+def test_after_hundreds_that_never_return_most_calls_are_not_looked_at() -> None:
+    compiled = rg.compile(lambda x, name: x * len(name))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", errors.CompileWarning)
+        for k in range(2000):
+            assert compiled(2.0, f"n{k}") == 2.0 * len(f"n{k}")
+        looked_at = compiled.stats().eager - count(compiled, Reason.BACKING_OFF)
+        assert 500 < looked_at < 1000
+        for _ in range(100):  # and one that comes again and again has a program after some
+            assert compiled(2.0, "again") == 10.0
+    before = compiled.stats().hits
+    compiled(2.0, "again")
+    assert compiled.stats().hits == before + 1
+
+
 def test_more_structures_than_are_kept_are_not_traced_for_ever() -> None:
     compiled = rg.compile(misfit)
     lengths = [*range(2, 402)]

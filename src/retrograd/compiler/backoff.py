@@ -23,6 +23,9 @@ _CALLS = 256
 #: Of structures that came again, so many times as many traces are looked at: each may come once more. They are in vain,
 #: too, if each has answered so many calls on average: a trace takes as long as dozens of calls.
 _LONGER, _FEW_ANSWERS = 8, 2
+#: After so many calls in a row that had a structure of their own each, more than there are programs, so many are not
+#: looked at for each that is: to describe what comes once takes up to half as long as the function.
+_ALONE, _UNSEEN = 512, 15
 #: After so many storms in a row, each of which makes the pause four times as long, it stays the same.
 _MOST_PAUSES = 5
 
@@ -78,6 +81,7 @@ class Storm:
         self._rounds = 0
         self._paused = 0
         self._postponed = 0
+        self._alone, self._last_alone = 0, 0
         self.structures: Structures = Structures()
 
     def calls(self) -> int:
@@ -94,6 +98,15 @@ class Storm:
     def postponed(self) -> None:
         """A call was not traced that no program answers."""
         self._postponed += 1
+
+    def alone(self) -> None:
+        """A call had a structure of its own, and ran eagerly."""
+        calls = self._cache.calls()
+        self._alone = self._alone + 1 if calls == self._last_alone + 1 else 0
+        self._last_alone = calls
+        if self._alone >= _ALONE:
+            self._paused += _UNSEEN
+            self._cache.pause(_UNSEEN)
 
     def learned(self) -> None:
         """What comes next is traced otherwise: the programs until now say nothing of those from now on."""

@@ -96,6 +96,7 @@ class StormWatch:
         if not structures.is_new(differentiate_first, arguments):
             return False
         if not structures.are_many or not self._varying.tries_lengths():
+            self._storm.alone()
             return True
         self._storm.forget()
         return False
