@@ -32,7 +32,10 @@ demo: $(VENV)/installed
 	$(BIN)/retrograd explain "(a*b + c) * (a + b)" a=2 b=-3 c=10
 	$(BIN)/retrograd explore "(a*b + c) * (a + b)" a=2 b=-3 c=10 --no-browser --out $(RUN)/explorer.html
 
-test: lint types unit reference
+# Each of the first two has one process.
+test: $(VENV)/tested
+	@$(MAKE) --no-print-directory -j2 lint types
+	@$(MAKE) --no-print-directory unit reference
 	@$(BIN)/python tools/not_run.py
 
 # Exactly what the last make test skipped for want of something. What still misses it fails.

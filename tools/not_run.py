@@ -19,6 +19,9 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "not-run"
 ENGINES = ("native", "reference")
 
+#: One process builds the site that these tests read, while the other one runs tests that want none.
+FIRST = "tests/test_site.py"
+
 Skipped = dict[str, str]  # a test's node id, and why it was skipped
 
 
@@ -54,6 +57,7 @@ def run() -> int:
     worst = 0
     for engine in ENGINES:
         tests = [test for test, reason in skipped(engine).items() if wants_part(reason)]
+        tests.sort(key=lambda test: not test.startswith(FIRST))
         if not tests:
             continue
         file = FOLDER / f"{engine}.txt"
@@ -62,7 +66,7 @@ def run() -> int:
         if engine == "reference":
             environment["RETROGRAD_ENGINE"] = engine
         print(f"{len(tests)} tests on the {engine} engine that make test skipped", flush=True)
-        command = [sys.executable, "-m", "pytest", f"@{file}", "-n", "auto", "-rs"]
+        command = [sys.executable, "-m", "pytest", f"@{file}", "-n", "auto", "--dist", "worksteal", "-rs"]
         worst = max(worst, subprocess.run(command, cwd=ROOT, env=environment).returncode)
     return worst
 

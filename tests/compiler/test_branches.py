@@ -133,7 +133,7 @@ def test_a_domain_error_in_a_branch_is_the_engine_s() -> None:
     assert compiled.value_and_grad(good)[0] == pytest.approx(rg.value_and_grad(filtered)(good)[0], rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(100) if ALL else [*range(25), 90])  # 90: one state waits for another's input
+@pytest.mark.parametrize("seed", range(100) if ALL else [*range(14), 20, 90])  # 90: one state waits for another's input
 def test_random_branches(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(branches, "_NODES_A_CHOICE", 0)  # also where it does not pay
     check(random_branches(seed), *((numbers(4, seed + k),) for k in range(3)), bound=1e-9)

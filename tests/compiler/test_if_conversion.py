@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.flipping import Function, agrees_with_jax, draw, flips, is_converted
+from support.parts import ALL
 
 import retrograd as rg
 from retrograd import math as m
@@ -400,7 +401,7 @@ class Program:
         )
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(60 if ALL else 36))
 def test_random_functions(seed: int, module: Callable[[str], types.ModuleType]) -> None:
     """Randomly written functions have the values and gradients of the engine, compiled or not."""
     flips(module(Program(seed).text()).f, calls=10, bound=1e-9, **({"tier": "vm"} if seed % 2 else {}))

@@ -150,7 +150,7 @@ def test_a_parameter_that_an_iteration_alone_reads_is_no_sum_of_lanes() -> None:
     check(f, *((numbers(40, seed, -1.0, 1.0), points) for seed in range(3)))
 
 
-@pytest.mark.parametrize("seed", range(60 if ALL else 16))
+@pytest.mark.parametrize("seed", range(60 if ALL else 8))
 def test_random_networks_over_points(seed: int) -> None:
     """Layers of random widths, some of whose weights are computed, tied, or read in another order."""
     rng = random.Random(seed)
@@ -318,7 +318,7 @@ def test_gradients_are_added_to_those_that_are_there() -> None:
             assert in_lanes(compiled)
 
 
-@pytest.mark.parametrize("seed", range(80 if ALL else 20))
+@pytest.mark.parametrize("seed", range(80 if ALL else 12))
 def test_random_loops_over_subjects(seed: int) -> None:
     f, calls = random_subjects(seed)
     check(f, *calls, bound=1e-9)
@@ -461,7 +461,7 @@ def test_a_domain_error_in_a_part_is_the_engine_s() -> None:
     assert str(found.value).split("(")[0] == str(wanted.value).split("(")[0]
 
 
-@pytest.mark.parametrize("seed", range(80 if ALL else 20))
+@pytest.mark.parametrize("seed", range(80 if ALL else 12))
 def test_random_loops_taken_apart(seed: int) -> None:
     """Functions of data before a recurrence, of its states after it, and of both; delays; states read later."""
     rng = random.Random(seed)
