@@ -255,8 +255,30 @@ def change_places(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return sum(one) + 2.0 * sum(other)
 
 
+def rows_of_a_table(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    rows: list[list[Any]] = [[], [], []]
+    for i, x in enumerate(xs):
+        if x > ps[0]:
+            rows[i % 3].append(x * ps[1])
+        elif rows[0]:
+            rows[0].pop()
+    return sum((k + 1.0) * row[-1] * len(row) for k, row in enumerate(rows) if row)
+
+
+def by_name(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Dictionaries of lists, written out and by a comprehension."""
+    found: dict[str, list[Any]] = {"a": [], "b": []}
+    others = {name: [ps[2]] for name in "xyz"}
+    for i, x in enumerate(xs):
+        if x > ps[0]:
+            found["a" if i % 2 else "b"].append(x * ps[1])
+            others["xyz"[i % 3]].append(x)
+    return sum(sum(row) for row in found.values()) + sum(max(row) for row in others.values() if len(row) > 1)
+
+
 @in_every_tier
 @each_of(
+    *(rows_of_a_table, by_name),
     *(what_passes, appended, into_one_of_two, one_for_either, queue, stack, side_by_side, left_early, counted),
     *(in_a_helper, of_an_object, of_two_lengths, returned_early, swapped, of_pairs, may_be_none, what_is_found),
     *(clipped, change_places),
@@ -512,3 +534,16 @@ def test_a_sum_of_plain_numbers_that_pass() -> None:
         return ps[0] * sum(x for x in xs if x >= 0.0) + ps[1]
 
     assert is_converted(flips(f, 40))
+
+
+def test_few_of_many_steps_append() -> None:
+    """The program is slower than the function until there is machine code."""
+
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        found: list[Any] = []
+        for i in range(200):
+            if xs[i % 12] > ps[0] and i > 60 * len(found):
+                found.append(xs[i % 12] * ps[1] * i)
+        return sum((one - other) ** 2 for one, other in zip(found, (3.0, 5.0, 7.0))) + len(found)
+
+    assert is_converted(flips(f, 40, tier="vm"), traces=9)

@@ -23,13 +23,14 @@ WRITTEN = ("changing", "entries", "is_absent", "is_there", "item_of")
 
 def write_for_lists(function: ast.FunctionDef) -> bool:
     """Let lists that a function changes be partial, and its loops run over their entries; in place. Whether it does."""
-    changed = {
-        one.func.value.id
+    changed = [
+        one.func.value
         for one in ast.walk(function)
         if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in _CHANGES
-        if isinstance(one.func.value, ast.Name)
-    }
-    writer = _Writer(changed)
+    ]
+    names = {one.id for one in changed if isinstance(one, ast.Name)}
+    of_lists = {one.value.id for one in changed if isinstance(one, ast.Subscript) and isinstance(one.value, ast.Name)}
+    writer = _Writer(names, of_lists)
     writer.generic_visit(function)
     return writer.found
 
@@ -45,10 +46,10 @@ def is_written_for_lists(node: ast.Call) -> bool:
 
 
 class _Writer(ast.NodeTransformer):
-    """``changed``: the variables that hold lists that are changed."""
+    """``changed``: the variables that hold lists which are changed; ``of_lists``: those of what holds such lists."""
 
-    def __init__(self, changed: Collection[str]) -> None:
-        self._changed, self._loops = changed, 0
+    def __init__(self, changed: Collection[str], of_lists: Collection[str]) -> None:
+        self._changed, self._of_lists, self._loops = changed, of_lists, 0
         self.found = False
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
@@ -68,8 +69,25 @@ class _Writer(ast.NodeTransformer):
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
             value.elts = [self._value(one, each) for one, each in zip(target.elts, value.elts, strict=True)]
             return value
+        if isinstance(target, ast.Name) and target.id in self._of_lists:
+            return self._holder(value)
         is_changed = isinstance(target, ast.Attribute) or (isinstance(target, ast.Name) and target.id in self._changed)
-        if not is_changed or not _makes_list(value):
+        return self._changing(value) if is_changed else value
+
+    def _holder(self, value: ast.expr) -> ast.expr:
+        """What makes a list or a dictionary, whose items are lists that are changed."""
+        if isinstance(value, ast.List):
+            value.elts = list(map(self._changing, value.elts))
+        elif isinstance(value, ast.ListComp):
+            value.elt = self._changing(value.elt)
+        elif isinstance(value, ast.Dict):
+            value.values = list(map(self._changing, value.values))
+        elif isinstance(value, ast.DictComp):
+            value.value = self._changing(value.value)
+        return value
+
+    def _changing(self, value: ast.expr) -> ast.expr:
+        if not _makes_list(value):
             return value
         self.found = True
         maker = [later(copied(value.func))] if isinstance(value, ast.Call) else []

@@ -42,8 +42,8 @@ __all__ = [
     "truth",
 ]
 
-#: A list may have so many items at most.
-_MOST = 64
+#: A list may have so many items at most; and so many numbers has a range of which decisions choose the end.
+_MOST, _LONGEST_RANGE = 512, 64
 
 _numbers = itertools.count()
 
@@ -353,21 +353,21 @@ def _zipped(*things: Any, strict: bool = False) -> Any:
     """Side by side: the first items there are, the second ones, …"""
     if strict or any(type(one) not in (list, tuple, range, PartialList, PartialIterator) for one in things):
         return NotImplemented
-    lists = [_close_together(entries_of(one)) for one in things]
+    entries = list(map(entries_of, things))
+    lists = [_close_together(each, min(map(len, entries), default=0)) for each in entries]
     tests = [functools.reduce(_both, (one[1] for one in row)) for row in zip(*lists, strict=False)]
     rows = [tuple(one[0] for one in row) for row in zip(*lists, strict=False)]
     return _iterator(zip, partial(rows, tests)._rg_entries, things)
 
 
-def _close_together(entries: Sequence[Entry]) -> list[tuple[Any, Any]]:
-    """The first item that is there, the second one, …, and whether there are so many."""
+def _close_together(entries: Sequence[Entry], count: int) -> list[tuple[Any, Any]]:
+    """The first item that is there, the second one, … at most so many, and whether there are so many."""
     if all(one.is_there is True for one in entries) or _are_first(entries):
         return [(one.item, one.is_there) for one in entries]
-    items = [one.item for one in entries]
-    found = []
-    for place in range(len(entries)):
-        tests = _at(entries, place)
-        found.append((_one_of(items, tests), _any(tests)))
+    items, places, found = [one.item for one in entries], _places(entries), list[tuple[Any, Any]]()
+    for k in range(count):  # before the k-th entry are fewer than k items
+        tests = [_both(one.is_there, _is(place, k)) for one, place in zip(entries[k:], places[k:], strict=True)]
+        found.append((_one_of(items[k:], tests), _any(tests)))
     return found
 
 
@@ -392,7 +392,7 @@ def _range(*bounds: Any) -> Any:
         return NotImplemented
     options = count.possible() if is_choice(count) else None
     trial = current()
-    if not options or max(options) - first > _MOST or trial is None:
+    if not options or max(options) - first > _LONGEST_RANGE or trial is None:
         return NotImplemented
     trial.wants_lists = True
     if not trial.lists:
@@ -436,7 +436,7 @@ def _store(thing: PartialList, entries: Iterable[Entry]) -> None:
     trial = current()
     now = Entries(one for one in entries if one.is_there is not False)
     if len(now) > _MOST:
-        raise refuse("makes a list that may have too many items")
+        raise refuse(f"makes a list that may have more than {_MOST} items")
     if in_arms() and trial is not None:
         trial.store(Place(thing, "_rg_entries", False), now)
     else:
@@ -453,7 +453,7 @@ def cannot(thing: Any) -> None:
 
 def _checked(thing: PartialList) -> PartialList:
     if len(thing._rg_entries) > _MOST:
-        raise refuse("makes a list that may have too many items")
+        raise refuse(f"makes a list that may have more than {_MOST} items")
     return thing
 
 
@@ -588,7 +588,7 @@ def merged(selection: Selection, test: BoolTracer, yes: Sequence[Entry], no: Seq
         made.append(Entry(one.number, selection.of(one.item, other.item), selection.of(one.is_there, other.is_there)))
     side_by_side(new, rest)
     if len(made) > _MOST:
-        raise refuse("makes a list that may have too many items")
+        raise refuse(f"makes a list that may have more than {_MOST} items")
     return Entries(made)
 
 
