@@ -174,14 +174,16 @@ bool found_by_nodes(SpecializationCache* self, Found& found, const std::vector<D
     const auto at = std::find(list.begin(), list.end(), candidate);
     if (at == list.end() || !may_be_of(*candidate, certain)) continue;
     const std::shared_ptr<Specialization> entry = *at;
+    if (entry->invalid() || entry->awaits_code()) continue;
     Outcome outcome = Outcome::GUARD;
     Divergence divergence = was_tried ? departures[i].second : Divergence();
     if (!was_tried || rounds_otherwise(*entry)) {
       const int fit = match(self, static_cast<size_t>(at - list.begin()), args, count);
       found.failed = fit < 0;
+      const bool holds = fit == 1 && entry->state->hold_in(call);
       if (found.failed || self->changes != changes || self->calls != call) return true;
-      if (fit == 0 || !entry->state->hold_in(call)) continue;
-      outcome = entry->run_by_nodes(*self->scratch);
+      if (!holds) continue;
+      outcome = entry->must_be_plain(*self->scratch) ? Outcome::EXCEPTIONAL : entry->run_by_nodes(*self->scratch);
       if (outcome == Outcome::GUARD) divergence = entry->divergence(true);
     }
     if (outcome == Outcome::GUARD) {
@@ -308,8 +310,7 @@ Found find(SpecializationCache* self, bool differentiate_first, bool differentia
     return found;
   }
   const bool sweeps = differentiates || differentiate_first;
-  if (!awaiting && found.reason == Reason::GUARD_FAILED &&
-      found_by_nodes(self, found, departures, left_out, args, count, fingerprint, sweeps)) {
+  if (!awaiting && found_by_nodes(self, found, departures, left_out, args, count, fingerprint, sweeps)) {
     return found;
   }
   if (awaiting) {
