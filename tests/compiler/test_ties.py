@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -120,3 +121,32 @@ def test_code_that_rounds_alike_has_the_bits_of_the_function() -> None:
             value, gradient = compiled.value_and_grad(ps, xs)
             wanted, slopes = plain(ps, xs)
             assert (value, gradient) == (wanted, pytest.approx(slopes, rel=1e-12))
+
+
+@pytest.mark.parametrize("test", ["a * b / b == a", "(a + b * p[1]) - a != b * p[1]", "remainder(a, b) == 0.0"])
+def test_code_selects_by_equality_as_the_function_does(test: str, tmp_path: Path) -> None:
+    source = (
+        "def f(p, pairs):\n    total = p[0]\n    for a, b in pairs:\n"
+        f"        if {test}:\n            total = total + a * p[1]\n"
+        "        else:\n            total = total * 0.5 - b\n    return total\n"
+    )
+    file = tmp_path / "selects.py"
+    file.write_text(source)
+    names: dict[str, Any] = {"remainder": remainder, "__name__": "selects"}
+    exec(compile(source, str(file), "exec"), names)
+    compiled, plain, draw = rg.compile(names["f"]), rg.value_and_grad(names["f"]), random.Random(5)
+
+    def call() -> tuple[list[float], list[list[float]]]:
+        pairs = [[draw.uniform(1, 2), draw.uniform(1, 2)] for _ in range(9)]
+        return [draw.uniform(1, 2), draw.uniform(1, 2)], pairs
+
+    for _ in range(12):
+        compiled.value_and_grad(*call())
+    for fact in compiled._cache.facts():
+        compile_graph(compiled._cache, fact["number"])
+    for _ in range(60):
+        given = call()
+        value, gradient = compiled.value_and_grad(*given)
+        wanted, slopes = plain(*given)
+        assert (value, gradient) == (pytest.approx(wanted, rel=1e-12), pytest.approx(slopes, rel=1e-12))
+    assert compiled.stats().traces <= 4

@@ -13,6 +13,7 @@ from .graphs.graph import MOST_STRAIGHT, NODE, ScalarGraph, UnsupportedGraphErro
 from .graphs.lookups import Lookups
 from .graphs.reading import read_graph
 from .graphs.reciprocals import SMALL, with_reciprocals
+from .graphs.rounding import selects_by_rounding
 from .install import ARRAYS, NAMES, GraphCode
 from .llvm.lanes import find_lanes, sums_in_memory
 from .llvm.llvm_text import Text
@@ -57,6 +58,8 @@ def code_of_graph(
         functions: those of vectors, and their addresses.
     """
     graph, lookups = _fastest_of(exported, most_straight)
+    if selects_by_rounding(graph):
+        return code_that_rounds_alike(exported[0], most_straight)
     passes = write_passes(graph, most_straight, fast=True)
     in_lanes = find_lanes(passes.layout.top, list(passes.blocks.values()), passes.places, lanes, functions)
     if in_lanes:
@@ -101,6 +104,8 @@ def code_of_group(
 ) -> GraphCode:
     """The same of a group of so many calls; ``functions`` are those of vectors, and their addresses."""
     graph, lookups = _fastest_of(exported, most_straight)
+    if selects_by_rounding(graph):
+        raise UnsupportedGraphError("rounding decides what it selects")
     passes = write_passes(graph, most_straight, fast=True)
     if 16 * width * passes.storage.size > _MOST_BYTES:
         raise UnsupportedGraphError("numbers of too many nodes are kept")
