@@ -276,9 +276,30 @@ def by_name(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return sum(sum(row) for row in found.values()) + sum(max(row) for row in others.values() if len(row) > 1)
 
 
+def binned(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Data choose the list that gets longer."""
+    bins: list[list[Any]] = [[] for _ in range(3)]
+    for x in xs:
+        k = 0 if x < -0.3 else 1 if x < 0.4 else 2
+        bins[k].append(x * ps[k])
+        row = bins[1 - k // 2]
+        row.extend([ps[3], x])
+    return sum(sum(row) / len(row) for row in bins if row) + len(bins[2]) * ps[4]
+
+
+def clears_one(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    rows: dict[str, list[Any]] = {"low": [ps[0]], "high": []}
+    for x in xs:
+        name = "high" if x > ps[1] else "low"
+        if len(rows[name]) > 2:
+            rows[name].clear()
+        rows[name].append(x * ps[2])
+    return sum(rows["low"]) * 2.0 + sum(rows["high"])
+
+
 @in_every_tier
 @each_of(
-    *(rows_of_a_table, by_name),
+    *(rows_of_a_table, by_name, binned, clears_one),
     *(what_passes, appended, into_one_of_two, one_for_either, queue, stack, side_by_side, left_early, counted),
     *(in_a_helper, of_an_object, of_two_lengths, returned_early, swapped, of_pairs, may_be_none, what_is_found),
     *(clipped, change_places),

@@ -235,7 +235,10 @@ def _one_by_choice(things: Mapping[Any, Any], key: ChoiceTracer, at_once: bool =
         if site is not None:
             return ObjectTracer(things, key, site)
     try:
-        return one_of(things, key)
+        found = one_of(things, key)
+        if type(found) is PartialList and all(type(one) is PartialList for one in things.values()):
+            found._rg_chosen = things, key
+        return found
     except NotAnArmError as problem:
         trial.note(str(problem))
         return things[key.plain()]

@@ -168,17 +168,17 @@ class Selection:
         return FrozenList(self.all_of([*yes], [*no]), (yes, no), trial.breaks)
 
     def _of_partial_lists(self, yes: Any, no: Any) -> Any:
-        from ..tracers import partial_lists  # which imports this module
+        from ..tracers import selected_lists  # which imports this module
 
         trial = current()
         if type(yes) is Entries and type(no) is Entries:
-            return partial_lists.merged(self, self._test, yes, no)
+            return selected_lists.merged(self, self._test, yes, no)
         if trial is None or not {list, PartialList}.issuperset((type(yes), type(no))):
             raise refuse(f"gives a {type(no).__name__} for a {type(yes).__name__}")
         trial.wants_lists = True
         if not trial.lists:
             raise refuse("gives a list of another length")
-        return partial_lists.chosen_of(self, self._test, yes, no)
+        return selected_lists.chosen_of(self, self._test, yes, no)
 
     def _of_truths(self, yes: Any, no: Any) -> Any:
         if type(yes) is type(no) is bool:

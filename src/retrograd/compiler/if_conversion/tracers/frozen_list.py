@@ -11,7 +11,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, NoReturn
 
-from .partial_list import Originals, changes_in_place, held_elsewhere
+from ..running_trial import current
+from .partial_list import APPENDING, Originals, changes_in_place, held_elsewhere
 
 __all__ = ["FrozenList"]
 
@@ -111,7 +112,9 @@ class FrozenList:
         self._refuse()
 
     def __getattr__(self, name: str) -> Any:
-        """A list's other methods change it."""
+        """A list's other methods change it. Some can be done with a partial one."""
+        if name in APPENDING and (trial := current()) is not None:
+            trial.wants_lists = True
         self._fails()
         raise AttributeError(f"'list' object that decisions choose has no attribute {name!r}")
 

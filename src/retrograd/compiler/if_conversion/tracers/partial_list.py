@@ -14,9 +14,10 @@ from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 __all__ = [
+    "APPENDING",
     "Entries",
     "EntriesOf",
     "Entry",
@@ -28,6 +29,9 @@ __all__ = [
     "held_elsewhere",
 ]
 
+
+#: What changes one of some lists, where an index or a key chooses which.
+APPENDING = frozenset({"append", "clear", "extend"})
 
 #: Lists from which decisions have chosen, by their ids, each with the items that it had.
 Originals = dict[int, tuple[Any, tuple[Any, ...]]]
@@ -114,12 +118,15 @@ class PartialList:
         entries: what it may have.
         kind: ``list`` or ``deque``.
         originals: of one that decisions have chosen, those that it is a copy of; from then on, none of them changes.
+        chosen: of one that an index or a key chooses, those by their places, and which it is: to append to it is to
+            append to each of them that it may be.
     """
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]
-    __slots__ = ("_rg_entries", "_rg_kind", "_rg_originals")
+    __slots__ = ("_rg_chosen", "_rg_entries", "_rg_kind", "_rg_originals")
 
     def __init__(self, entries: Iterable[Entry], kind: type = list, originals: Originals | None = None) -> None:
+        self._rg_chosen: tuple[Mapping[Any, Any], Any] | None = None
         self._rg_entries: Entries = Entries(entries)
         self._rg_kind = kind
         self._rg_originals: Originals = originals or {}

@@ -7,7 +7,7 @@ import functools
 import itertools
 import operator
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ....engine.source_lines import current_location
@@ -15,24 +15,24 @@ from ...guards import builtin_overrides
 from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import ChoiceTracer, is_choice
 from ..selecting.searches import sorted_entries
-from ..selecting.selections import Selection, chosen_at, unset
+from ..selecting.selections import chosen_at, unset
 from ..selecting.stores import Place
-from ..trial import NotAnArmError, current, in_arms, recorder, refuse
+from ..trial import NotAnArmError, current, in_arms, recorder, refuse, running_line
 from .conditions import joined, must_hold, negated
-from .frozen_list import FrozenList
 from .maybe_tracer import MaybeTracer
-from .partial_list import Entries, Entry, ListMethod, Originals, PartialIterator, PartialList, held_elsewhere
+from .partial_list import APPENDING, Entries, Entry, ListMethod, PartialIterator, PartialList
 
 __all__ = [
+    "MOST",
+    "both",
     "cannot",
-    "chosen_of",
     "done",
     "entries_of",
     "extend",
     "item_at",
     "joined_lists",
-    "merged",
     "method",
+    "numbers",
     "of_function",
     "partial",
     "plain",
@@ -43,9 +43,10 @@ __all__ = [
 ]
 
 #: A list may have so many items at most; and so many numbers has a range of which decisions choose the end.
-_MOST, _LONGEST_RANGE = 512, 64
+MOST, _LONGEST_RANGE = 512, 64
 
-_numbers = itertools.count()
+#: Of entries.
+numbers = itertools.count()
 
 
 def done(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -62,7 +63,7 @@ def done(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
 def partial(things: Iterable[Any], tests: Iterable[Any] = itertools.repeat(True), kind: type = list) -> PartialList:
     """A list that may have some things, each if a test holds."""
     pairs = zip(things, tests, strict=False)
-    return PartialList([Entry(next(_numbers), one, test) for one, test in pairs if test is not False], kind)
+    return PartialList([Entry(next(numbers), one, test) for one, test in pairs if test is not False], kind)
 
 
 def entries_of(thing: Any) -> Entries:
@@ -104,6 +105,16 @@ def read_on(thing: Any) -> Iterator[Entry]:
             cannot(thing)
 
 
+def _check(thing: PartialList) -> None:
+    """See to it that what was chosen, and what it was chosen from, is still what it was."""
+    for now, then in thing._rg_originals.values():
+        entries = now._rg_entries if type(now) is PartialList else now
+        if len(entries) != len(then) or not all(a is b for a, b in zip(entries, then, strict=True)):
+            trial = current()
+            if trial is not None:
+                trial.breaks()
+
+
 def _has_changed(source: Any, then: Sequence[Any]) -> bool:
     """Whether a list has something else than it had."""
     if type(source) is PartialList:
@@ -132,7 +143,7 @@ def _any(tests: Iterable[Any]) -> Any:
     return functools.reduce(functools.partial(joined, "maximum"), tests, False)
 
 
-def _both(one: Any, other: Any) -> Any:
+def both(one: Any, other: Any) -> Any:
     return joined("minimum", one, other)
 
 
@@ -200,12 +211,12 @@ def _at(entries: Sequence[Entry], key: Any) -> list[Any]:
     if type(key) is int and -len(entries) <= key < 0 and _are_first(entries):
         after = [negated(one.is_there) for one in entries[-key:]] + [True] * -key
         last = [one.is_there for one in entries[-key - 1 :]]
-        return [_both(one, other) for one, other in zip(last, after, strict=False)] + [False] * (-key - 1)
+        return [both(one, other) for one, other in zip(last, after, strict=False)] + [False] * (-key - 1)
     if type(key) is int and key < 0:
         return _at(entries[::-1], -1 - key)[::-1]
     if type(key) is not int and not (is_choice(key) and type(key.constant) is int and _is_no_negative(key)):
         raise refuse("reads an item of a list whose length decisions choose")
-    return [_both(one.is_there, _is(place, key)) for one, place in zip(entries, _places(entries), strict=True)]
+    return [both(one.is_there, _is(place, key)) for one, place in zip(entries, _places(entries), strict=True)]
 
 
 def _is_no_negative(key: ChoiceTracer) -> bool:
@@ -229,8 +240,8 @@ def _sliced(thing: PartialList, key: slice) -> PartialList:
 
     tests = []
     for i, one in enumerate(entries):
-        test = one.is_there if key.start is None else _both(one.is_there, is_from(i, key.start))
-        tests.append(test if key.stop is None else _both(test, negated(is_from(i, key.stop))))
+        test = one.is_there if key.start is None else both(one.is_there, is_from(i, key.start))
+        tests.append(test if key.stop is None else both(test, negated(is_from(i, key.stop))))
     return _made([one._replace(is_there=test) for one, test in zip(entries, tests, strict=True)], thing._rg_kind)
 
 
@@ -243,7 +254,7 @@ def joined_lists(one: Any, other: Any) -> Any:
     kinds = [each._rg_kind if type(each) is PartialList else type(each) for each in (one, other)]
     if kinds[0] is not kinds[1] or kinds[0] not in (list, deque):
         return NotImplemented
-    again = [each._replace(number=next(_numbers)) for each in entries_of(other)]  # which may be the same list
+    again = [each._replace(number=next(numbers)) for each in entries_of(other)]  # which may be the same list
     return _checked(PartialList([*entries_of(one), *again], kinds[0]))
 
 
@@ -285,7 +296,7 @@ def _largest(name: str, *things: Any, **options: Any) -> Any:
             found, best, has = one.item, mine, one.is_there
             continue
         is_better = mine > best if name == "max" else mine < best
-        test = _both(one.is_there, joined("maximum", negated(has), is_better))
+        test = both(one.is_there, joined("maximum", negated(has), is_better))
         found = chosen_at(test, one.item, found)
         best, has = chosen_at(test, mine, best), joined("maximum", has, one.is_there)
     if "default" in options:
@@ -315,11 +326,11 @@ def _length(thing: Any) -> Any:
 
 
 def _all(thing: Any) -> Any:
-    return negated(_any(_both(one.is_there, negated(_tested(one.item))) for one in entries_of(thing)))
+    return negated(_any(both(one.is_there, negated(_tested(one.item))) for one in entries_of(thing)))
 
 
 def _any_of(thing: Any) -> Any:
-    return _any(_both(one.is_there, _tested(one.item)) for one in entries_of(thing))
+    return _any(both(one.is_there, _tested(one.item)) for one in entries_of(thing))
 
 
 def _tested(thing: Any) -> Any:
@@ -329,7 +340,7 @@ def _tested(thing: Any) -> Any:
 
 
 def _copied(thing: Any, kind: type = list) -> PartialList:
-    return PartialList([one._replace(number=next(_numbers)) for one in entries_of(thing)], kind)
+    return PartialList([one._replace(number=next(numbers)) for one in entries_of(thing)], kind)
 
 
 def _counted(thing: Any, start: Any = 0) -> PartialIterator:
@@ -355,7 +366,7 @@ def _zipped(*things: Any, strict: bool = False) -> Any:
         return NotImplemented
     entries = list(map(entries_of, things))
     lists = [_close_together(each, min(map(len, entries), default=0)) for each in entries]
-    tests = [functools.reduce(_both, (one[1] for one in row)) for row in zip(*lists, strict=False)]
+    tests = [functools.reduce(both, (one[1] for one in row)) for row in zip(*lists, strict=False)]
     rows = [tuple(one[0] for one in row) for row in zip(*lists, strict=False)]
     return _iterator(zip, partial(rows, tests)._rg_entries, things)
 
@@ -366,7 +377,7 @@ def _close_together(entries: Sequence[Entry], count: int) -> list[tuple[Any, Any
         return [(one.item, one.is_there) for one in entries]
     items, places, found = [one.item for one in entries], _places(entries), list[tuple[Any, Any]]()
     for k in range(count):  # before the k-th entry are fewer than k items
-        tests = [_both(one.is_there, _is(place, k)) for one, place in zip(entries[k:], places[k:], strict=True)]
+        tests = [both(one.is_there, _is(place, k)) for one, place in zip(entries[k:], places[k:], strict=True)]
         found.append((_one_of(items[k:], tests), _any(tests)))
     return found
 
@@ -423,7 +434,16 @@ def method(thing: PartialList, name: str) -> Callable[..., Any]:
     """``thing.name``. Those that change it are all known."""
     if not hasattr(thing._rg_kind, name):
         raise AttributeError(f"{thing._rg_kind.__name__!r} object has no attribute {name!r}")
+    if thing._rg_chosen is not None and name in APPENDING:
+        return ListMethod(functools.partial(_change_each, name, *thing._rg_chosen), thing)
     return ListMethod(_METHODS.get(name) or functools.partial(_of_plain, name), thing)
+
+
+def _change_each(name: str, things: Mapping[Any, Any], key: ChoiceTracer, _: PartialList, *arguments: Any) -> None:
+    """What is done with one of some lists."""
+    from ..selecting.decisions import of_chosen
+
+    of_chosen(things, key, lambda one: getattr(one, name)(*arguments), running_line())
 
 
 def _of_plain(name: str, thing: PartialList, *arguments: Any, **options: Any) -> Any:
@@ -435,8 +455,8 @@ def _store(thing: PartialList, entries: Iterable[Entry]) -> None:
         cannot(thing)
     trial = current()
     now = Entries(one for one in entries if one.is_there is not False)
-    if len(now) > _MOST:
-        raise refuse(f"makes a list that may have more than {_MOST} items")
+    if len(now) > MOST:
+        raise refuse(f"makes a list that may have more than {MOST} items")
     if in_arms() and trial is not None:
         trial.store(Place(thing, "_rg_entries", False), now)
     else:
@@ -452,8 +472,8 @@ def cannot(thing: Any) -> None:
 
 
 def _checked(thing: PartialList) -> PartialList:
-    if len(thing._rg_entries) > _MOST:
-        raise refuse(f"makes a list that may have more than {_MOST} items")
+    if len(thing._rg_entries) > MOST:
+        raise refuse(f"makes a list that may have more than {MOST} items")
     return thing
 
 
@@ -469,12 +489,12 @@ def _entry(item: Any) -> Entry:
     """An entry that is there; what was asked whether it is None is what it is if it is not."""
     if type(item) is MaybeTracer and item._rg_is_surely_there():
         item = item._rg_thing
-    return Entry(next(_numbers), item, True)
+    return Entry(next(numbers), item, True)
 
 
 def extend(thing: PartialList, items: Any) -> None:
     """``thing.extend(items)``."""
-    again = [one._replace(number=next(_numbers)) for one in entries_of(items)]
+    again = [one._replace(number=next(numbers)) for one in entries_of(items)]
     _store(thing, [*entries_of(thing), *again])
 
 
@@ -494,7 +514,7 @@ def _taken(thing: PartialList, place: Any = -1) -> Any:
     tests = _at(entries, place)
     found = item_at(thing, place)
     _store(
-        thing, [one._replace(is_there=_both(one.is_there, negated(t))) for one, t in zip(entries, tests, strict=True)]
+        thing, [one._replace(is_there=both(one.is_there, negated(t))) for one, t in zip(entries, tests, strict=True)]
     )
     return found
 
@@ -515,8 +535,8 @@ def _remove(thing: PartialList, item: Any) -> None:
         same = are_equal(one.item, item)
         if same is None:
             cannot(thing)
-        hit = _both(one.is_there, _both(negated(gone), same))
-        left.append(one._replace(is_there=_both(one.is_there, negated(hit))))
+        hit = both(one.is_there, both(negated(gone), same))
+        left.append(one._replace(is_there=both(one.is_there, negated(hit))))
         gone = joined("maximum", gone, hit)
     if not must_hold(gone):
         raise ValueError("list.remove(x): x not in list")
@@ -548,68 +568,3 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "remove": _remove,
     **dict.fromkeys(("extendleft", "reverse", "rotate", "__setstate__"), lambda thing, *_, **__: cannot(thing)),
 }
-
-
-# --- selections ---------------------------------------------------------------------------------------------------
-
-
-def merged(selection: Selection, test: BoolTracer, yes: Sequence[Entry], no: Sequence[Entry]) -> Entries:
-    """What a list may have after two arms, by the test of the first one."""
-    mine, theirs = ({one.number: one for one in entries} for entries in (yes, no))
-    absent = negated(test)
-    made: list[Entry] = []
-    rest = list(no)
-
-    def alone(entries: Iterable[Entry], holds: Any) -> list[Entry]:
-        return [one._replace(is_there=_both(holds, one.is_there)) for one in entries]
-
-    def side_by_side(left: list[Entry], right: list[Entry]) -> None:
-        """Entries that only one arm has: one for two that are surely there, if they can be selected."""
-        while left and right and left[0].is_there is True and right[0].is_there is True:
-            try:
-                item = selection.of(left[0].item, right[0].item)
-            except NotAnArmError:
-                break
-            made.append(Entry(next(_numbers), item, True))
-            del left[0], right[0]
-        made.extend(alone(left, test))
-        made.extend(alone(right, absent))
-
-    new: list[Entry] = []
-    for one in yes:
-        if one.number not in theirs:
-            new.append(one)
-            continue
-        place = next((i for i, each in enumerate(rest) if each.number == one.number), None)
-        if place is None or any(each.number in mine for each in rest[:place]):
-            raise refuse("puts the items of a list in another order")
-        side_by_side(new, rest[:place])
-        other, new, rest = rest[place], [], rest[place + 1 :]
-        made.append(Entry(one.number, selection.of(one.item, other.item), selection.of(one.is_there, other.is_there)))
-    side_by_side(new, rest)
-    if len(made) > _MOST:
-        raise refuse(f"makes a list that may have more than {_MOST} items")
-    return Entries(made)
-
-
-def _check(thing: PartialList) -> None:
-    """See to it that what was chosen, and what it was chosen from, is still what it was."""
-    for now, then in thing._rg_originals.values():
-        entries = now._rg_entries if type(now) is PartialList else now
-        if len(entries) != len(then) or not all(a is b for a, b in zip(entries, then, strict=True)):
-            trial = current()
-            if trial is not None:
-                trial.breaks()
-
-
-def chosen_of(selection: Selection, test: BoolTracer, yes: Any, no: Any) -> PartialList:
-    """One of two lists: a copy, which does not change, and from then on neither do they."""
-    kinds = {one._rg_kind if type(one) is PartialList else list for one in (yes, no)}
-    if len(kinds) > 1 or FrozenList in (type(yes), type(no)):
-        raise refuse("gives another kind of list")
-    originals: Originals = {}
-    for one in (yes, no):
-        is_partial = type(one) is PartialList
-        originals |= held_elsewhere(one._rg_originals) if is_partial else {}
-        originals.setdefault(id(one), (one, tuple(one._rg_entries if is_partial else one)))
-    return PartialList(merged(selection, test, entries_of(yes), entries_of(no)), kinds.pop(), originals)

@@ -1,0 +1,68 @@
+"""Lists of which two arms have made one each, and what a list has after two arms that changed it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ...tracing.bool_tracer import BoolTracer
+from ..selecting.selections import Selection
+from ..trial import NotAnArmError, refuse
+from .conditions import negated
+from .frozen_list import FrozenList
+from .partial_list import Entries, Entry, Originals, PartialList, held_elsewhere
+from .partial_lists import MOST, both, entries_of, numbers
+
+__all__ = ["chosen_of", "merged"]
+
+
+def merged(selection: Selection, test: BoolTracer, yes: Sequence[Entry], no: Sequence[Entry]) -> Entries:
+    """What a list may have after two arms, by the test of the first one."""
+    mine, theirs = ({one.number: one for one in entries} for entries in (yes, no))
+    absent = negated(test)
+    made: list[Entry] = []
+    rest = list(no)
+
+    def alone(entries: Iterable[Entry], holds: Any) -> list[Entry]:
+        return [one._replace(is_there=both(holds, one.is_there)) for one in entries]
+
+    def side_by_side(left: list[Entry], right: list[Entry]) -> None:
+        """Entries that only one arm has: one for two that are surely there, if they can be selected."""
+        while left and right and left[0].is_there is True and right[0].is_there is True:
+            try:
+                item = selection.of(left[0].item, right[0].item)
+            except NotAnArmError:
+                break
+            made.append(Entry(next(numbers), item, True))
+            del left[0], right[0]
+        made.extend(alone(left, test))
+        made.extend(alone(right, absent))
+
+    new: list[Entry] = []
+    for one in yes:
+        if one.number not in theirs:
+            new.append(one)
+            continue
+        place = next((i for i, each in enumerate(rest) if each.number == one.number), None)
+        if place is None or any(each.number in mine for each in rest[:place]):
+            raise refuse("puts the items of a list in another order")
+        side_by_side(new, rest[:place])
+        other, new, rest = rest[place], [], rest[place + 1 :]
+        made.append(Entry(one.number, selection.of(one.item, other.item), selection.of(one.is_there, other.is_there)))
+    side_by_side(new, rest)
+    if len(made) > MOST:
+        raise refuse(f"makes a list that may have more than {MOST} items")
+    return Entries(made)
+
+
+def chosen_of(selection: Selection, test: BoolTracer, yes: Any, no: Any) -> PartialList:
+    """One of two lists: a copy, which does not change, and from then on neither do they."""
+    kinds = {one._rg_kind if type(one) is PartialList else list for one in (yes, no)}
+    if len(kinds) > 1 or FrozenList in (type(yes), type(no)):
+        raise refuse("gives another kind of list")
+    originals: Originals = {}
+    for one in (yes, no):
+        is_partial = type(one) is PartialList
+        originals |= held_elsewhere(one._rg_originals) if is_partial else {}
+        originals.setdefault(id(one), (one, tuple(one._rg_entries if is_partial else one)))
+    return PartialList(merged(selection, test, entries_of(yes), entries_of(no)), kinds.pop(), originals)
