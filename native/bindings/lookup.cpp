@@ -152,6 +152,9 @@ bool may_be_of(const Specialization& entry, const std::vector<Departure>& depart
                      [&](const Departure& one) { return entry.may_continue(*one.first, one.second); });
 }
 
+// So many programs run node by node for a call, those first that answered last.
+constexpr size_t kMostByNodes = 8;
+
 // Before a call is traced that has left each program which it could be of: code rounds otherwise, and may decide
 // otherwise where numbers are equal. So the programs run node by node, those last that were left out. Whether the
 // search is over.
@@ -166,6 +169,7 @@ bool found_by_nodes(SpecializationCache* self, Found& found, const std::vector<D
   const auto& list = *self->specializations;
   const uint64_t call = self->calls, changes = self->changes;
   std::vector<Departure> certain;
+  size_t runs = 0;
   self->departures->clear();
   for (size_t i = 0; i < departures.size() + left_out.size(); ++i) {
     const bool was_tried = i < departures.size();
@@ -177,7 +181,7 @@ bool found_by_nodes(SpecializationCache* self, Found& found, const std::vector<D
     if (entry->invalid() || entry->awaits_code()) continue;
     Outcome outcome = Outcome::GUARD;
     Divergence divergence = was_tried ? departures[i].second : Divergence();
-    if (!was_tried || rounds_otherwise(*entry)) {
+    if ((!was_tried || rounds_otherwise(*entry)) && ++runs <= kMostByNodes) {
       const int fit = match(self, static_cast<size_t>(at - list.begin()), args, count);
       found.failed = fit < 0;
       const bool holds = fit == 1 && entry->state->hold_in(call);
@@ -187,6 +191,7 @@ bool found_by_nodes(SpecializationCache* self, Found& found, const std::vector<D
       if (outcome == Outcome::GUARD) divergence = entry->divergence(true);
     }
     if (outcome == Outcome::GUARD) {
+      if (runs > kMostByNodes && !was_tried) continue;
       certain.emplace_back(entry, divergence);
       self->departures->emplace_back(entry->number, divergence.broken);
       continue;
