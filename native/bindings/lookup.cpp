@@ -177,23 +177,23 @@ bool found_by_nodes(SpecializationCache* self, Found& found, const std::vector<D
         was_tried ? departures[i].first : left_out[i - departures.size()];
     const auto at = std::find(list.begin(), list.end(), candidate);
     if (at == list.end() || !may_be_of(*candidate, certain)) continue;
-    const std::shared_ptr<Specialization> entry = *at;
-    if (entry->invalid() || entry->awaits_code()) continue;
+    Specialization& entry = **at;  // which the candidate keeps alive
+    if (entry.invalid() || entry.awaits_code()) continue;
     Outcome outcome = Outcome::GUARD;
     Divergence divergence = was_tried ? departures[i].second : Divergence();
-    if ((!was_tried || rounds_otherwise(*entry)) && ++runs <= kMostByNodes) {
+    if ((!was_tried || rounds_otherwise(entry)) && ++runs <= kMostByNodes) {
       const int fit = match(self, static_cast<size_t>(at - list.begin()), args, count);
       found.failed = fit < 0;
-      const bool holds = fit == 1 && entry->state->hold_in(call);
+      const bool holds = fit == 1 && entry.state->hold_in(call);
       if (found.failed || self->changes != changes || self->calls != call) return true;
       if (!holds) continue;
-      outcome = entry->must_be_plain(*self->scratch) ? Outcome::EXCEPTIONAL : entry->run_by_nodes(*self->scratch);
-      if (outcome == Outcome::GUARD) divergence = entry->divergence(true);
+      outcome = entry.must_be_plain(*self->scratch) ? Outcome::EXCEPTIONAL : entry.run_by_nodes(*self->scratch);
+      if (outcome == Outcome::GUARD) divergence = entry.divergence(true);
     }
     if (outcome == Outcome::GUARD) {
       if (runs > kMostByNodes && !was_tried) continue;
-      certain.emplace_back(entry, divergence);
-      self->departures->emplace_back(entry->number, divergence.broken);
+      certain.emplace_back(candidate, divergence);
+      self->departures->emplace_back(entry.number, divergence.broken);
       continue;
     }
     if (outcome == Outcome::EXCEPTIONAL) {
@@ -202,10 +202,10 @@ bool found_by_nodes(SpecializationCache* self, Found& found, const std::vector<D
     }
     found.interpreted = true;
     found.deferred = false;
-    found.swept = sweeps && !entry->has_several_results();
+    found.swept = sweeps && !entry.has_several_results();
     found.tied = was_tried;
-    entry->broken_guards -= was_tried;  // it did hold
-    answers(self, found, *entry, fingerprint);
+    entry.broken_guards -= was_tried;  // it did hold
+    answers(self, found, entry, fingerprint);
     return true;
   }
   return false;
