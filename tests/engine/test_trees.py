@@ -272,6 +272,21 @@ def test_records_of_members_of_enumerations_are_seen_at_a_glance() -> None:
     assert rg.value_and_grad(lambda w, e: w * e.size)(2.0, Event(Kind.A, 3.0)) == (6.0, 3.0)
 
 
+@dataclass(eq=False)
+class Sized:
+    size: Any
+
+
+class Size(Sized, enum.Enum):
+    ONE = (Value(1.0),)
+
+
+@pytest.mark.native
+def test_a_member_of_an_enumeration_may_be_a_record() -> None:
+    note_record(Size.ONE)
+    assert not without_values(Size.ONE)
+
+
 @pytest.mark.native
 def test_a_class_that_is_registered_is_no_record() -> None:
     class Own(NamedTuple):

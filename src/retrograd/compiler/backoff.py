@@ -91,7 +91,7 @@ class Storm:
     def forget(self) -> None:
         """The next call is looked up again."""
         self._traces.clear()
-        self._rounds = 0
+        self._rounds = self._alone = 0
         self.structures = Structures()
         self._cache.pause(0)
 

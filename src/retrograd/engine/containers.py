@@ -234,8 +234,11 @@ def note_record(thing: Any) -> None:
     kind = type(thing)
     if kind in _registered or is_module(thing):
         return
-    is_other = isinstance(thing, (enum.Enum, np.generic)) and not isinstance(thing, (list, tuple, dict))
-    if is_other or (isinstance(thing, tuple) and hasattr(kind, "_fields")):
+    is_container = isinstance(thing, (list, tuple, dict)) or dataclasses.is_dataclass(
+        kind
+    )  # which a member may be, too
+    has_no_items = isinstance(thing, (enum.Enum, np.generic)) and not is_container
+    if has_no_items or (isinstance(thing, tuple) and hasattr(kind, "_fields")):
         records[kind] = ()
     elif has_plain_fields(thing):
         records[kind] = tuple(field.name for field in dataclasses.fields(kind))

@@ -126,7 +126,7 @@ def _assembled(
 ) -> GraphCode:
     declarations = dict.fromkeys(line for text in texts for line in text.declarations)
     module = "\n".join([*declarations, *(text.text for text in texts), *metadata])
-    if rounds_alike:
+    if rounds_alike:  # LLVM may round otherwise only where a flag lets it
         module = module.replace(" contract ", " ").replace(" reassoc ", " ")
     return GraphCode(
         object_of(module, passes=bool(metadata), scalar=scalar),
