@@ -396,3 +396,37 @@ def test_texts_that_are_others_in_each_call(monkeypatch: pytest.MonkeyPatch) -> 
         assert compiled.value_and_grad(p, rows)[0] == pytest.approx(spelled(p, rows), rel=1e-12)
         traces.append(compiled.stats().traces)
     assert traces[-1] == traces[900] <= 16  # seven, and nine with what was read otherwise
+
+
+@dataclass
+class Leg:
+    kind: str
+    strike: float
+    count: int
+    expiry: float | None = None
+
+
+@pytest.mark.parametrize("kinds", [("call",), ("call", "put")])
+def test_what_may_be_missing_in_some_of_the_lengths(kinds: tuple[str, ...]) -> None:
+    """A call of a new length in which nothing is missing does not end that."""
+
+    def price(legs: list[Leg], spot: Any) -> Any:
+        total = 0.0 * spot
+        for leg in legs:
+            time = leg.expiry if leg.expiry is not None else 0.5
+            gain = spot - leg.strike if leg.kind == "call" else leg.strike - spot
+            total += leg.count * rg.math.maximum(gain, 0.0) * rg.math.exp(-0.1 * time)
+        return total
+
+    rng = random.Random(3)
+    compiled = rg.compile(price)
+    for _ in range(400):
+        legs = [
+            Leg(rng.choice(kinds), rng.uniform(80.0, 120.0), rng.randint(-3, 3), rng.choice([None, 0.25, 1.0]))
+            for _ in range(rng.randint(1, 8))
+        ]
+        spot = rng.uniform(70.0, 130.0)
+        assert compiled(legs, spot) == pytest.approx(price(legs, spot), rel=1e-12, abs=1e-12)
+    stats = compiled.stats()
+    assert stats.traces < 30
+    assert stats.eager < 60

@@ -331,10 +331,7 @@ class Specializer:
                     varying=varying,
                 )
 
-        if varying.optional or varying.members:
-            self.conversions.read_optional()
-        if varying.lengths:
-            self.conversions.read_lengths()
+        self.conversions.read_arguments(bool(varying.optional or varying.members), bool(varying.lengths))
         if (found := self.converted(lambda: run(None), attempt.held)) is not None:
             if isinstance(found, Traced):
                 found.recording.conversion = self.conversions.state

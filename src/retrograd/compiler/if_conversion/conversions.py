@@ -110,18 +110,21 @@ class Conversions:
     def __bool__(self) -> bool:
         return bool(self._wanted) or self._reads_optional or self._reads_lengths
 
-    def read_optional(self) -> None:
-        """Arguments are None in some calls, or members of enumerations that differ."""
-        self._reads_optional = not self.refuses_optional
+    def read_arguments(self, optional: bool, lengths: bool) -> None:
+        """What the next trace reads in each call.
+
+        Args:
+            optional: arguments that are None in other calls, and members of enumerations that differ.
+            lengths: how long lists are among the arguments.
+        """
+        self._reads_optional = optional and not self.refuses_optional
+        self._reads_lengths = lengths and not self.refuses_lengths and self._lists is not None
+        if lengths:
+            self._wanted_before = {*self._wanted} if self._wanted_before is None else self._wanted_before
+            self._lists = True if self._reads_lengths else self._lists
 
     def _refuse_optional(self) -> None:
         self._reads_optional, self.refuses_optional = False, True
-
-    def read_lengths(self) -> None:
-        """Lists among the arguments have other lengths in other calls."""
-        self._reads_lengths = not self.refuses_lengths and self._lists is not None
-        self._wanted_before = {*self._wanted} if self._wanted_before is None else self._wanted_before
-        self._lists = True if self._reads_lengths else self._lists
 
     def _refuse_lengths(self) -> None:
         self._reads_lengths, self.refuses_lengths, self._lists = False, True, None
