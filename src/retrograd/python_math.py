@@ -75,7 +75,9 @@ def _operand(x: Any, where: str) -> Any:
 def _number(x: Any, where: str) -> Any:
     """The number of an operand: a float, or the tracer of one."""
     x = _operand(x, where)
-    return x.data if isinstance(x, Value) else x
+    if isinstance(x, Value):
+        return x.data
+    return float(x) if issubclass(type(x), float) else x  # which may be NumPy's, whose comparisons give no bool
 
 
 def _plain(x: Any, where: str) -> float:
@@ -104,7 +106,7 @@ def isnan(x: Number, /) -> bool:
         x: A Value or a real number, or a NumPy array of them.
 
     Returns:
-        A bool, or an array of bools. In a function that is compiled the answer is a guard, as a comparison is.
+        A bool, or an array of bools. In a function that is compiled the answer is a comparison.
 
     Example:
         >>> import retrograd as rg
@@ -112,7 +114,7 @@ def isnan(x: Number, /) -> bool:
         (True, False)
     """
     number = _number(x, "isnan")
-    return bool(number != number)
+    return number != number  # type: ignore[no-any-return]
 
 
 @_of_elements
@@ -123,14 +125,14 @@ def isinf(x: Number, /) -> bool:
         x: A Value or a real number, or a NumPy array of them.
 
     Returns:
-        A bool, or an array of bools. In a function that is compiled the answer is a guard.
+        A bool, or an array of bools. In a function that is compiled the answer is a comparison.
 
     Example:
         >>> import retrograd as rg
         >>> rg.math.isinf(rg.Value(float("-inf"))), rg.math.isinf(1e308)
         (True, False)
     """
-    return bool(abs(_number(x, "isinf")) == inf)
+    return abs(_number(x, "isinf")) >= inf  # type: ignore[no-any-return]
 
 
 @_of_elements
@@ -141,14 +143,14 @@ def isfinite(x: Number, /) -> bool:
         x: A Value or a real number, or a NumPy array of them.
 
     Returns:
-        A bool, or an array of bools. In a function that is compiled the answer is a guard.
+        A bool, or an array of bools. In a function that is compiled the answer is a comparison.
 
     Example:
         >>> import retrograd as rg
         >>> rg.math.isfinite(rg.Value(1.0)), rg.math.isfinite(rg.math.inf)
         (True, False)
     """
-    return bool(abs(_number(x, "isfinite")) < inf)
+    return abs(_number(x, "isfinite")) < inf  # type: ignore[no-any-return]
 
 
 @_of_elements
@@ -162,7 +164,7 @@ def isclose(a: Number, b: Number, /, *, rel_tol: float = 1e-09, abs_tol: float =
         abs_tol: The difference that is close in any case, for numbers near zero.
 
     Returns:
-        A bool, or an array of bools. In a function that is compiled the comparisons are guards.
+        A bool, or an array of bools. In a function that is compiled the answer is a comparison.
 
     Raises:
         ValueError: A tolerance is negative.
@@ -175,12 +177,10 @@ def isclose(a: Number, b: Number, /, *, rel_tol: float = 1e-09, abs_tol: float =
     if rel_tol < 0.0 or abs_tol < 0.0:
         raise ValueError(f"isclose takes tolerances of at least 0 and got rel_tol={rel_tol!r}, abs_tol={abs_tol!r}.")
     first, second = _number(a, "isclose"), _number(b, "isclose")
-    if first == second:
-        return True
-    if abs(first) == inf or abs(second) == inf:
-        return False
-    difference = abs(second - first)
-    return bool(difference <= abs(rel_tol * second) or difference <= abs(rel_tol * first) or difference <= abs_tol)
+    maximum, where = engine.functions["maximum"], engine.functions["where"]
+    gap = where(first >= second, where(first <= second, 0.0, first - second), second - first)  # none of infinities
+    limit = maximum(maximum(abs(rel_tol * first), abs(rel_tol * second)), abs_tol)
+    return gap <= where(abs(first) < inf, where(abs(second) < inf, limit, 0.0), 0.0)  # type: ignore[no-any-return]
 
 
 @_of_elements
