@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from ..operators import COMPARISONS, IN_PLACE
 from .arm_expressions import REDUCTIONS, is_of_tests, membership, of_tests, test_of_identity
 from .arm_statements import ArmStatements, WrittenLoop
+from .assignment_expressions import write_as_assignments
 from .jumps import Loop, deciding_tests, header_of, returns, returns_or_goes_on
 from .list_statements import LIST_FUNCTIONS, asks_for_entry, is_written_for_lists, write_for_lists
 from .liveness import Around, kept
@@ -119,6 +120,7 @@ class _Converter(ast.NodeTransformer):
 
     def __init__(self, file: str, function: ast.FunctionDef, wanted: Wanted) -> None:
         self._file, self._function, self._wanted = file, function, wanted
+        write_as_assignments(function)
         write_as_tests(function)
         self._arms = ArmStatements(file, wanted.refused, kept(function), _free_in(function), wanted.lists)
         self._found = wanted.lists and write_for_lists(function)

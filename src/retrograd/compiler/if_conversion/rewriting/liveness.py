@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from .tree import assigned, parameters, parts_of, reads, surely_assigned
 
-__all__ = ["Around", "kept"]
+__all__ = ["READ_AT_ONCE", "Around", "kept"]
 
 #: What reads a generator expression at once.
-_READ_AT_ONCE = frozenset({"sum", "max", "min", "any", "all", "list", "tuple", "set", "dict", "sorted"})
+READ_AT_ONCE = frozenset({"sum", "max", "min", "any", "all", "list", "tuple", "set", "dict", "sorted"})
 
 
 def kept(function: ast.FunctionDef) -> frozenset[str]:
@@ -29,7 +29,7 @@ def _read_later(node: ast.AST, own: frozenset[str]) -> frozenset[str]:
         return frozenset(name for one in body for name in reads(one)) - hidden
     if isinstance(node, (ast.GeneratorExp, ast.ClassDef)):
         return frozenset(reads(node))
-    is_at_once = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _READ_AT_ONCE - own
+    is_at_once = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in READ_AT_ONCE - own
     found: frozenset[str] = frozenset()
     for child in parts_of(node):
         if is_at_once and isinstance(child, ast.GeneratorExp):
@@ -74,6 +74,10 @@ class Around(NamedTuple):
         test = _read(loop.test) if isinstance(loop, ast.While) else frozenset()
         targets = frozenset(assigned([loop.target])) if isinstance(loop, ast.For) else frozenset()
         return _Liveness(self.kept, frozenset()).loop(loop, self.live | test, targets)
+
+    def until_raised(self, read: frozenset[str]) -> Around:
+        """The same for statements after each of which something may be raised, and what is ``read`` then."""
+        return self._replace(live=self.live | read, kept=self.kept | read)
 
     def also(self, bound: Iterable[str]) -> Around:
         """The same with more variables bound."""
