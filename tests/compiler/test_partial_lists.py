@@ -1,6 +1,6 @@
 """Lists whose length data decide: what passes a test, what an arm appends, queues and stacks."""
 
-# ruff: noqa: B007, B905, RUF007 (the statements are what is tested)
+# ruff: noqa: B007, B905, C417, RUF007 (the statements are what is tested)
 from __future__ import annotations
 
 from collections import deque
@@ -54,6 +54,15 @@ def one_for_either(ps: Sequence[Any], xs: Sequence[float]) -> Any:
         else:
             path.append(path[0] - x)
     return path[-1] * len(path) + path[3]
+
+
+def passed_and_mapped(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    positive = list(filter(lambda x: x > 0.1, xs))
+    squares = sum(map(lambda v: v * v * ps[0], filter(lambda p: p > 0.0, ps)))
+    total = squares + ps[1] * len(positive)
+    for i, one in enumerate(filter(lambda p: p < 0.5, [p * x for p, x in zip(ps, xs)])):
+        total += one * (i + 1)
+    return total + max(map(math.tanh, filter(lambda x: x < 0.7, xs)), default=0.0) * ps[2]
 
 
 def queue(ps: Sequence[Any], xs: Sequence[float]) -> Any:
@@ -300,7 +309,18 @@ def clears_one(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 @in_every_tier
 @each_of(
     *(rows_of_a_table, by_name, binned, clears_one),
-    *(what_passes, appended, into_one_of_two, one_for_either, queue, stack, side_by_side, left_early, counted),
+    *(
+        what_passes,
+        passed_and_mapped,
+        appended,
+        into_one_of_two,
+        one_for_either,
+        queue,
+        stack,
+        side_by_side,
+        left_early,
+        counted,
+    ),
     *(in_a_helper, of_an_object, of_two_lengths, returned_early, swapped, of_pairs, may_be_none, what_is_found),
     *(clipped, change_places),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -106,6 +107,98 @@ def not_there(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     except ValueError:
         left.append(ps[3])
     return sum(i * q for i, q in enumerate(left))
+
+
+def at_a_place(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """The least one goes, by ``pop``, ``del`` or ``index``, and another one comes in where it belongs."""
+    left = [p * x for p, x in zip(ps[:6], xs, strict=False)]
+    total = 0.0
+    while len(left) > 2:
+        i = min(range(len(left)), key=lambda k: left[k])
+        total = total * 0.5 + left.pop(i) * ps[7]
+        j = left.index(max(left))
+        total += left[j]
+        del left[j]
+        k, new = 0, total * 0.1
+        while k < len(left) and left[k] < new:
+            k += 1
+        left.insert(k, new)
+    return total + left[0] - 2.0 * left[1]
+
+
+def in_arms(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    left, i = [p * x for p, x in zip(ps, xs, strict=True)], 0
+    while i < len(left):
+        if left[i] < 0.0:
+            del left[i]
+        else:
+            i += 1
+    return sum(one * ps[0] for one in left) + len(left)
+
+
+def at_known_places(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    left = [*ps[:4]]
+    for x in xs[:4]:
+        if x > 0.0:
+            left.insert(1, ps[4] * x)
+            left.insert(-1, ps[5])
+            del left[0]
+        else:
+            left.pop(2)
+            left.insert(99, x)
+    return sum(i * one for i, one in enumerate(left))
+
+
+@each_of(at_a_place, in_arms)
+def test_an_item_at_a_place_goes(f: Function) -> None:
+    assert is_converted(flips(f, calls=40, bound=1e-11), traces=9)
+
+
+def behind_the_end(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    left = [*ps[:3]]
+    k = sum(x > 0.0 for x in xs[:5])
+    left.insert(k, xs[0] * ps[3])
+    return sum(i * one for i, one in enumerate(left))
+
+
+def below_the_begin(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    left = [*ps[:4]]
+    k = sum(x > 0.0 for x in xs[:3]) - 2
+    left.insert(k, xs[0] * ps[3])
+    del left[k]
+    return sum(i * one for i, one in enumerate(left)) + left.pop(k)
+
+
+def of_other_containers(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    by_name = {"a": ps[0], "b": ps[1]}
+    if xs[0] > 0.0:
+        del by_name["a"]
+    waiting = deque(ps[:3])
+    del waiting[1 if xs[1] > 0.0 else 0]
+    left = [*ps[:4]]
+    if xs[2] > 0.0:
+        del left[1:3]
+    return sum(by_name.values()) + waiting[0] + sum(left)
+
+
+@each_of(at_known_places, behind_the_end, below_the_begin, of_other_containers)
+def test_other_places_are_right(f: Function) -> None:
+    flips(f, calls=30)
+
+
+def test_no_such_place_raises_what_python_raises() -> None:
+    def f(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        left = [ps[0], ps[1]]
+        return left.pop(sum(x > 0.0 for x in xs[:3])) * ps[2]
+
+    compiled = rg.compile(f)
+    for seed in range(30):
+        ps, xs = draw(seed)
+        if sum(x > 0.0 for x in xs[:3]) < 2:
+            assert compiled(ps, xs) == f(ps, xs)
+        else:
+            with pytest.raises(IndexError):
+                compiled(ps, xs)
 
 
 @each_of(by_own_code, not_there)

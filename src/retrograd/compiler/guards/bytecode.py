@@ -322,7 +322,8 @@ _TYPES = frozenset({"type", "id", "callable"})
 _MATCHES = frozenset(number for name, number in dis.opmap.items() if name.startswith("MATCH_"))
 #: Names with underscores of which a tracer in place of something knows, or that none is asked for.
 _PLAIN = frozenset(
-    f"__{name}__" for name in ("class", "dict", "init", "main", "name", "new", "post_init", "qualname", "setattr")
+    f"__{name}__"
+    for name in ("class", "delitem", "dict", "init", "main", "name", "new", "post_init", "qualname", "setattr")
 )
 
 

@@ -268,7 +268,7 @@ class Conversions:
         """
         if left := self._wanted.intersection(decided.by_line) - self._deciding:
             self._note_sources(tracing.functions)
-            self._note(left, "nothing on the line is a test, a loop or a call that it can rewrite")
+            self._note(left, "what the line does is none of the tests, loops and calls that it can rewrite")
             self._deciding |= left
         if self._wanted <= self._deciding:
             self._refused |= self._wanted
@@ -314,6 +314,8 @@ class Conversions:
                 suppress(Exception),
             ):  # which a trace of the code as it is meets, too
                 made.append(tracing.trace())
+                if run.arrays.have_changed():
+                    run.breaks()
                 decided = None if run.is_broken else tracing.guards(made[0])
             if run.stored and tracing.changed():
                 run.failed.update(run.stored)
@@ -401,7 +403,7 @@ class Conversions:
         """``orders``: a ``__lt__`` decides, which what sorts may call."""
         lines = self._lines_in(code)
         asks = self._asks_identity and (tests_none(code) or tests_identity(code))
-        if not lines and not asks and not self._lists and not orders:
+        if not (lines or asks or self._lists or orders or looks_inside(code)):
             return None
         from .rewriting.converter import Wanted, converted
 
@@ -424,7 +426,7 @@ def _asked_by(code: types.CodeType, made: types.CodeType, is_converted: bool) ->
         return False, False, False, False
     names = frozenset().union(*(one.co_names for one in codes_of(code)))
     identity = tests_identity(made if is_converted else code) or not names.isdisjoint(IDENTITY)
-    return tests_none(made if is_converted else code), asks_what_it_is(code), identity, looks_inside(code)
+    return tests_none(made if is_converted else code), asks_what_it_is(code), identity, looks_inside(made)
 
 
 def without_decisions(

@@ -15,7 +15,7 @@ from ..tracing.bool_tracer import BoolTracer
 from ..tracing.recorder import Recorder, active_recorder, selecting
 from .conversions import Site
 from .running_trial import current, running
-from .selecting.stores import Place, Stores
+from .selecting.stores import KeptArrays, Place, Stores
 
 __all__ = [
     "Asked",
@@ -116,6 +116,7 @@ class Trial:
         refuses_optional: whether something was asked of what may be None that cannot be answered.
         plain_objects: where no object is to be chosen by decisions, because what is done with it cannot be.
         refused_objects: the same, as it turned out.
+        arrays: those that decisions chose from.
         known: what was asked about classes, by the question.
         compares_indices: whether a comparison of an index is one of numbers.
         is_broken: whether something was asked that a tracer cannot answer.
@@ -166,6 +167,8 @@ class Trial:
         self.is_too_long: bool = False
         self.is_broken: bool = False
         self._stored = Stores()
+        self.arrays: KeptArrays = KeptArrays()
+        self._flat: dict[int, tuple[Any, Any]] = {}  # arrays by their ids, each with one of its elements in a row
         self._first = engine.tape_position()[0]
         self._most = most
         self.recorded: int = 0
@@ -203,6 +206,10 @@ class Trial:
             self.frames[-1].changes += 1
         if not self.frames and site is not None:
             self.stored[site] = "stores something that was there before"
+
+    def flat(self, array: Any) -> Any:
+        """The elements of an array that owns them, in a row: the same object each time."""
+        return self._flat.setdefault(id(array), (array, array.ravel(order="K")))[1]
 
     def holds(self, thing: Any) -> int:
         """How often the trial refers to a list, a dictionary or an object that code stores something in."""

@@ -24,6 +24,7 @@ import numpy as np
 from ... import math as our_math
 from ..guards.bytecode import codes_of, global_names
 from ..guards.libraries import is_library
+from .bool_tracer import is_comparison
 from .choice_tracer import is_choice
 from .float_tracer import is_tracer
 from .followed_numpy import FOLLOWED, is_instance
@@ -63,16 +64,21 @@ def _as_float(thing: Any) -> Any:
     return thing.number() if is_choice(thing) and type(thing.constant) is int else thing
 
 
+def _counted(thing: Any) -> Any:
+    """1 or 0 for a comparison; anything else as it is."""
+    return thing._recorder.count(thing) if is_comparison(thing) else thing
+
+
 def _float(*arguments: Any) -> Any:
     """``float(…)``."""
-    one: Any = _as_float(arguments[0]) if len(arguments) == 1 else None
+    one: Any = _as_float(_counted(arguments[0])) if len(arguments) == 1 else None
     return one._recorder.as_float(one) if is_tracer(one) else float(*arguments)
 
 
 def _int(*arguments: Any, **options: Any) -> Any:
     """``int(…)``."""
     if len(arguments) == 1 and not options:
-        (one,) = arguments
+        one = _counted(arguments[0])
         if is_tracer(one):
             return one.__trunc__()
         if is_choice(one) and type(one.constant) is int:

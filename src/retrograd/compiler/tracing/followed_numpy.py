@@ -6,7 +6,10 @@ instead, of single numbers and of the elements of arrays of objects.
 
 from __future__ import annotations
 
+import bisect
 import functools
+import itertools
+import math
 import operator
 from collections.abc import Callable
 from types import UnionType
@@ -21,7 +24,7 @@ from .bool_tracer import BoolTracer, array_of_one, is_comparison
 from .choice_tracer import is_choice
 from .float_tracer import is_tracer
 
-__all__ = ["FOLLOWED", "METHODS", "as_float", "as_numpys", "each_class", "is_instance"]
+__all__ = ["FOLLOWED", "METHODS", "accumulated", "as_float", "as_numpys", "each_class", "is_instance"]
 
 
 def _is_traced(thing: Any) -> bool:
@@ -149,6 +152,58 @@ def _counted(test: Any, kind: type) -> Any:
     return test._recorder.count(test, kind) if is_comparison(test) else int(test)
 
 
+def accumulated(function: Any, thing: Any) -> Any:
+    """``np.maximum.accumulate(thing)``, or ``np.minimum``, of an array of one axis; None of anything else."""
+    larger = _larger if function is np.maximum else _smaller if function is np.minimum else None
+    if larger is None or type(thing) is not np.ndarray or thing.ndim != 1 or not _is_traced(thing):
+        return None
+    return np.array([*itertools.accumulate(_elements(thing), larger)], object)
+
+
+def _are_close(*operands: Any, **options: Any) -> Any:
+    """``np.isclose(x, y, rtol, atol)``."""
+    tolerances = {"rtol": 1e-5, "atol": 1e-8} | options
+    is_known = len(operands) == 2 and len(tolerances) == 2 and {float, int}.issuperset(map(type, tolerances.values()))
+    if not is_known or not any(map(_is_traced, operands)):
+        return np.isclose(*operands, **options)
+
+    def are_close(one: Any, other: Any) -> Any:
+        one, other, where = _number(one), _number(other), engine.functions["where"]
+        gap = where(one >= other, where(one <= other, 0.0, one - other), other - one)  # none of infinities
+        limit = tolerances["atol"] + tolerances["rtol"] * abs(other)
+        return gap <= where(abs(other) < math.inf, limit, 0.0)
+
+    return _of_tests(are_close, *operands)
+
+
+def _of_tests(function: Callable[..., Any], *operands: Any) -> Any:
+    from ..if_conversion.tracers.test_array import TestArray  # which imports this package
+
+    found = _of_elements(function, *operands)
+    return TestArray(found) if type(found) is np.ndarray else found
+
+
+def _select(*operands: Any, **options: Any) -> Any:
+    """``np.select(tests, choices, default)``."""
+    from ..if_conversion.tracers.test_array import TestArray  # which imports this package
+
+    tests = operands[0] if operands and type(operands[0]) in (list, tuple) else ()
+    if len(operands) not in (2, 3) or options.keys() - {"default"} or TestArray not in map(type, tests):
+        return np.select(*operands, **options)
+    found = operands[2] if len(operands) == 3 else options.get("default", 0)
+    for test, choice in reversed([*zip(tests, operands[1], strict=True)]):
+        found = _where(test, choice, found)
+    return found
+
+
+def _counted_tests(*operands: Any, **options: Any) -> Any:
+    """``np.count_nonzero(tests)``."""
+    from ..if_conversion.tracers.test_array import TestArray  # which imports this package
+
+    is_known = len(operands) == 1 and not options and type(operands[0]) is TestArray
+    return operands[0].sum() if is_known else np.count_nonzero(*operands, **options)
+
+
 def _elements(thing: Any) -> list[Any]:
     """All numbers in an array, or in a list without others inside."""
     return np.ravel(thing).tolist() if type(thing) is np.ndarray else list(thing)
@@ -160,6 +215,43 @@ def _place_of(extreme: Callable[..., Any], thing: Any) -> Any:
         if is_comparison(test := number == number):
             test.must_hold()
     return as_numpys(extreme(range(len(numbers)), key=numbers.__getitem__))
+
+
+def _searched(*operands: Any, **options: Any) -> Any:
+    """``np.searchsorted(table, x, side="left")``."""
+    side = options.get("side", "left")
+    is_known = len(operands) == 2 and options.keys() <= {"side"} and side in ("left", "right")
+    if not is_known or not any(map(_is_traced, operands)) or np.ndim(operands[0]) != 1:
+        return np.searchsorted(*operands, **options)
+    return _places_in(operands[0], operands[1], side == "left")
+
+
+def _digitized(*operands: Any, **options: Any) -> Any:
+    """``np.digitize(x, bins, right=False)``, of bins that ascend."""
+    is_known = len(operands) == 2 and options.keys() <= {"right"} and np.ndim(operands[1]) == 1
+    if not is_known or not _is_traced(operands[0]) or not _ascends(operands[1]):
+        return np.digitize(*operands, **options)
+    return _places_in(operands[1], operands[0], bool(options.get("right", False)))
+
+
+def _ascends(bins: Any) -> bool:
+    found = _elements(bins)
+    return not any(map(_is_traced, found)) and all(a <= b for a, b in itertools.pairwise(found))
+
+
+def _places_in(table: Any, numbers: Any, is_left: bool) -> Any:
+    from ..if_conversion.selecting.searches import bisected  # which imports this package
+
+    function = bisect.bisect_left if is_left else bisect.bisect_right
+    places = _elements(table)
+
+    def place_of(number: Any) -> Any:
+        number = _number(number)
+        if is_comparison(test := number == number):
+            test.must_hold()  # NumPy puts a NaN at the end
+        return as_numpys(bisected(function, places, number))
+
+    return _of_elements(place_of, numbers)
 
 
 #: What the method of an array of traced numbers gives that compares all of them.
@@ -174,12 +266,14 @@ METHODS: dict[str, Callable[[Any], Any]] = {
 def _of_all(name: str) -> Callable[..., Any]:
     numpys = getattr(np, name)
 
+    @functools.wraps(numpys)
     def of(*operands: Any, **options: Any) -> Any:
         flat = len(operands) == 1 and not options and type(operands[0]) in (list, tuple, np.ndarray)
         parts = operands[0] if flat and type(operands[0]) is not np.ndarray else ()
         is_followed = flat and (any(map(_is_traced, parts)) or _is_traced(operands[0]))
         return METHODS[name](*operands) if is_followed else numpys(*operands, **options)
 
+    of.__module__ = __name__  # so that who meets it knows it
     return of
 
 
@@ -191,4 +285,9 @@ FOLLOWED: dict[Any, Callable[..., Any]] = {
     np.clip: _clip,
     np.where: _where,
     np.sign: _sign,
+    np.searchsorted: _searched,
+    np.digitize: _digitized,
+    np.isclose: _are_close,
+    np.select: _select,
+    np.count_nonzero: _counted_tests,
 }

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..operators import ANEW, COMPARISONS, OF_TESTS
 from .list_statements import is_written_for_lists
+from .matches import asks_for_parts
 from .tree import RefusedError, at, copied, later, of_arms
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "ArmExpressions",
     "TestsOfIdentity",
     "Visit",
+    "asks_array",
     "is_of_tests",
     "membership",
     "of_tests",
@@ -26,6 +28,9 @@ REDUCTIONS = frozenset({"any", "all", "sum", "next", "len", "list", "max", "min"
 
 #: The options of those that have any.
 _OPTIONS = {"max": ("key", "default"), "min": ("key", "default"), "sorted": ("key", "reverse")}
+
+#: Methods without arguments that an array of numbers may have.
+_OF_ARRAYS = frozenset({"max", "min", "argmax", "argmin"})
 
 #: What the item is called of which such a function computes something.
 _ITEM = "_rg_item"
@@ -89,6 +94,9 @@ class ArmExpressions(ast.NodeTransformer):
             return found
         of_two = is_of_tests(node)
         node.left, node.comparators = self._compared(node.left), list(map(self._compared, node.comparators))
+        relation = type(node.ops[0]).__name__
+        if len(node.ops) == 1 and relation in COMPARISONS and not of_two:  # of arrays, NumPy would decide
+            return at(of_arms("compared", ast.Constant(relation), node.left, *node.comparators), node)
         return of_tests(node) if of_two else node
 
     def _compared(self, node: ast.expr) -> ast.expr:
@@ -163,13 +171,16 @@ class ArmExpressions(ast.NodeTransformer):
         return at(of_arms("allowed.written", at(ast.Lambda(node.args, self.visit(node.body)), node)), node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        if is_written_for_lists(node):
+        if is_written_for_lists(node) or asks_for_parts(node):
             node.args[0] = self.visit(node.args[0])
             return node
         if any(one.arg is None for one in node.keywords):
             raise RefusedError("a ** before an argument or an item")
         if getattr(node.func, "id", "") not in ("any", "all") and (made := self.reduction(node, _of_that_name)):
             return made
+        if asks_array(node):
+            assert isinstance(node.func, ast.Attribute)
+            return at(of_arms("of_array", ast.Constant(node.func.attr), self.visit(node.func.value)), node)
         for keyword in node.keywords:
             keyword.value = self._held(keyword.value)
         function = self.item_at_once(node.func, self.visit) or self.visit(node.func)
@@ -281,6 +292,12 @@ class ArmExpressions(ast.NodeTransformer):
         if not isinstance(node.target, ast.Name):
             node.iter = at(of_arms("allowed.rows", node.iter, _shape_of(node.target)), node.iter)
         return node
+
+
+def asks_array(call: ast.Call) -> bool:
+    """Whether a call is of a method that compares all numbers of an array, if it is one's."""
+    is_alone = not (call.args or call.keywords)
+    return is_alone and isinstance(call.func, ast.Attribute) and call.func.attr in _OF_ARRAYS
 
 
 def _is_reduction(node: ast.Call, lists: bool) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from ..operators import IN_PLACE
@@ -64,6 +65,7 @@ class ArmStatements:
         self.expressions: ArmExpressions = ArmExpressions(file, refused, lists)
         self.kept: frozenset[str] = kept
         self._free, self._variables, self._tests = free, 0, 0
+        self._outer: frozenset[str] = frozenset()  # of them, those that the function in it which is written may assign
         self._written: list[ast.expr] = []
         self._is_for_trials = False  # what is written runs in trials only
 
@@ -75,11 +77,24 @@ class ArmStatements:
         self._variables += 1
         return f"{_VARIABLE}{self._variables}"
 
+    @contextmanager
+    def assigning_outer(self, variables: frozenset[str]) -> Iterator[None]:
+        """For a function in the function, which assigns some of its variables, and is not called in an arm."""
+        before, self._outer = self._outer, variables
+        try:
+            yield
+        finally:
+            self._outer = before
+
+    def _assigns_free(self, names: Collection[str]) -> bool:
+        return not (self._free - self._outer).isdisjoint(names)
+
     def function_for_trials(self, node: ast.FunctionDef) -> None:
         """Write a function as an arm, in place. Only trials call it."""
         before, self._is_for_trials = self._is_for_trials, True
         try:
-            self._function(node)
+            with self.assigning_outer(frozenset()):
+                self._function(node)
         finally:
             self._is_for_trials = before
 
@@ -99,7 +114,7 @@ class ArmStatements:
         arms = node.body, node.orelse
         surely = surely_assigned(node.body) & surely_assigned(node.orelse)
         names_in_it = assigned(node.body) | assigned(node.orelse)
-        if names_in_it & self._free:
+        if self._assigns_free(names_in_it):
             raise RefusedError("a variable of another scope")
         for name in names_in_it - around.bound:
             if any(reads_first(arm, name) for arm in arms) or (name in around.live and name not in surely):
@@ -119,7 +134,7 @@ class ArmStatements:
     ) -> list[ast.stmt]:
         yes, no = (reachable([*arm, *rest]) for arm in (node.body, node.orelse))
         names_in_it = assigned(yes) | assigned(no)
-        if names_in_it & self._free or any(reads_first(no, name) for name in assigned(yes) - around.bound):
+        if self._assigns_free(names_in_it) or any(reads_first(no, name) for name in assigned(yes) - around.bound):
             raise RefusedError("a variable of another scope, or of the other branch")
         arms = [self._block(arm, result, around) for arm in (yes, no)]
         old = sorted(assigned(yes) & around.bound)
@@ -204,7 +219,7 @@ class ArmStatements:
     def _written_iterations(self, node: Loop, goes_on: str, around: Around, visit: Visit) -> list[ast.stmt]:
         loop, item = self._variable(), self._variable()
         names_in_it = assigned([node])
-        if self._free & names_in_it:
+        if self._assigns_free(names_in_it):
             raise RefusedError("a variable of another scope")
         again = around.in_loop(node)
         live = sorted(names_in_it & again)

@@ -14,34 +14,50 @@ import contextlib
 import functools
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..operators import COMPARISONS, IN_PLACE
-from .arm_expressions import REDUCTIONS, is_of_tests, membership, of_tests, test_of_identity
+from .arm_expressions import REDUCTIONS, asks_array, is_of_tests, membership, of_tests, test_of_identity
 from .arm_statements import ArmStatements, WrittenLoop
 from .assignment_expressions import write_as_assignments
 from .jumps import Loop, deciding_tests, header_of, returns, returns_or_goes_on
-from .list_statements import LIST_FUNCTIONS, asks_for_entry, is_written_for_lists, write_for_lists
+from .list_statements import LIST_FUNCTIONS, asks_for_entry, is_written_for_lists, write_deletions, write_for_lists
 from .liveness import Around, kept
-from .matches import write_as_tests
+from .matches import asks_for_parts, write_as_tests
 from .source import compiled, definitions_of
-from .tree import ARMS, RefusedError, assigned, at, copied, is_of_arms, load, of_arms, parameters, swapped_parts
+from .tree import (
+    ARMS,
+    RefusedError,
+    assigned,
+    at,
+    copied,
+    is_of_arms,
+    load,
+    of_arms,
+    parameters,
+    parts_of,
+    surely_assigned,
+    swapped_parts,
+)
 
 __all__ = ["Wanted", "as_arm", "converted", "refusals", "unconverted"]
 
 #: Methods and functions that sort.
 _ORDERS = frozenset(
     {
-        *("sort", "sorted", "heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
+        *("argsort", "sort", "sorted", "heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
         *("insort", "insort_left", "insort_right"),
     }
 )
-#: Methods and functions that search, or sort, or ask what decisions choose.
-_SEARCHES = frozenset({"get", "index", "isinstance", "median", "nlargest", "nsmallest", "range", "remove", *_ORDERS})
-
-#: Methods without arguments that an array of numbers may have.
-_OF_ARRAYS = frozenset({"max", "min", "argmax", "argmin"})
+#: Methods and functions that search, or sort, or ask what decisions choose, or take items out at a place.
+_SEARCHES = frozenset(
+    {
+        *("accumulate", "filter", "get", "index", "isinstance", "median", "nlargest", "nsmallest", "range", "remove"),
+        *("__delitem__", "insert", "pop"),
+        *_ORDERS,
+    }
+)
 
 _SEE_VARIABLES = frozenset({"locals", "vars", "dir", "eval", "exec", "globals"})
 
@@ -121,9 +137,10 @@ class _Converter(ast.NodeTransformer):
     def __init__(self, file: str, function: ast.FunctionDef, wanted: Wanted) -> None:
         self._file, self._function, self._wanted = file, function, wanted
         write_as_assignments(function)
-        write_as_tests(function)
+        self._found = write_as_tests(function)
+        write_deletions(function)
         self._arms = ArmStatements(file, wanted.refused, kept(function), _free_in(function), wanted.lists)
-        self._found = wanted.lists and write_for_lists(function)
+        self._found |= wanted.lists and write_for_lists(function)
 
     def convert(self) -> bool:
         """Whether there was something to convert."""
@@ -137,9 +154,12 @@ class _Converter(ast.NodeTransformer):
         _import_arms(self._function)
         return True
 
-    def _scope(self, node: ast.FunctionDef) -> None:
+    def _scope(self, node: ast.FunctionDef, outer: frozenset[str] = frozenset()) -> None:
+        """``outer``: the variables of the function around that it assigns."""
         body = node.body if returns(node.body) else [*node.body, at(ast.Return(ast.Constant(None)), node.body[-1])]
-        node.body = self._block(body, Around(parameters(node), self._arms.kept, self._arms.kept))
+        kept = self._arms.kept | outer
+        with self._arms.assigning_outer(outer):
+            node.body = self._block(body, Around(parameters(node) | outer, kept, kept))
 
     def _hits(self, test: ast.expr | ast.stmt) -> bool:
         if self._arms.is_written(test) or asks_for_entry(test):
@@ -198,11 +218,11 @@ class _Converter(ast.NodeTransformer):
         return of_tests(node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        if is_written_for_lists(node):
+        if is_written_for_lists(node) or asks_for_parts(node):
             node.args[0] = self.visit(node.args[0])
             return node
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-        if isinstance(node.func, ast.Attribute) and self._asks_array(node):
+        if isinstance(node.func, ast.Attribute) and asks_array(node) and self._hits(node):
             self._found = True
             return at(of_arms("of_array", ast.Constant(name), self.visit(node.func.value)), node)
         is_whole = not any(isinstance(one, ast.Starred) for one in node.args) and all(one.arg for one in node.keywords)
@@ -230,11 +250,6 @@ class _Converter(ast.NodeTransformer):
         assert isinstance(call, ast.Call)
         call.keywords = node.keywords
         return at(call, node) if is_wanted else node
-
-    def _asks_array(self, call: ast.Call) -> bool:
-        """Whether a call is of a method that compares all numbers of an array, if it is one's."""
-        is_alone = not (call.args or call.keywords)
-        return is_alone and getattr(call.func, "attr", "") in _OF_ARRAYS and self._hits(call)
 
     def _as_test(self, node: ast.expr) -> ast.expr:
         """A test that is no ``if``'s: a flag that is kept."""
@@ -316,11 +331,20 @@ class _Converter(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         as_arm = self._arms.inner_function(node)
-        self._scope(node)
+        self._scope(node, self._outer_variables(node))
         if as_arm is None:
             return [node]
         node.decorator_list = [at(of_arms("allowed.written_as", load(as_arm.name)), node)]
         return [as_arm, node]
+
+    def _outer_variables(self, node: ast.FunctionDef) -> frozenset[str]:
+        """The nonlocal variables of a function that have been assigned where it is defined."""
+        own = (one for one in _statements_of(node) if isinstance(one, ast.Nonlocal))
+        body = self._function.body
+        before = body[: body.index(node)] if node in body else []
+        return frozenset(name for one in own for name in one.names) & (
+            surely_assigned(before) | parameters(self._function)
+        )
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         arm: ast.expr | None = None
@@ -371,8 +395,10 @@ class _Converter(ast.NodeTransformer):
         return made
 
     def _statement(self, node: ast.stmt, around: Around) -> list[ast.stmt]:
-        if isinstance(node, (ast.Try, ast.TryStar, ast.Match, ast.With)):  # where what is raised may end
+        if isinstance(node, (ast.TryStar, ast.Match)):
             return [node]
+        if isinstance(node, (ast.Try, ast.With)):
+            return [self._guarded(node, around)]
         if isinstance(node, (ast.If, ast.For, ast.While)):
             inside = around
             if isinstance(node, (ast.For, ast.While)):
@@ -390,6 +416,22 @@ class _Converter(ast.NodeTransformer):
             return [node]
         visited = self.visit(node)
         return visited if isinstance(visited, list) else [visited]
+
+    def _guarded(self, node: ast.Try | ast.With, around: Around) -> ast.stmt:
+        """A ``try`` or a ``with``: what runs after an exception may read what was assigned until then."""
+        if isinstance(node, ast.With):
+            for item in node.items:
+                item.context_expr = self.visit(item.context_expr)
+            bound = assigned([one.optional_vars for one in node.items if one.optional_vars is not None])
+            node.body = self._block(node.body, around.until_raised(around.live).also(bound))
+            return node
+        after = [node.orelse, node.finalbody, *(one.body for one in node.handlers)]
+        inside = around.until_raised(around.live.union(*map(around.before, after)))
+        node.body = self._block(node.body, inside)
+        for statements in (node.orelse, *(one.body for one in node.handlers)):
+            statements[:] = self._block(statements, inside)
+        node.finalbody = self._block(node.finalbody, around)
+        return node
 
 
 def _within(target: ast.expr) -> list[ast.expr] | None:
@@ -427,6 +469,17 @@ def _free_in(function: ast.FunctionDef) -> frozenset[str]:
         elif isinstance(one, ast.Delete) or (isinstance(one, ast.Name) and one.id in _SEE_VARIABLES):
             raise RefusedError("a del, or a function that sees all variables")
     return frozenset(found)
+
+
+def _statements_of(function: ast.FunctionDef) -> Iterator[ast.stmt]:
+    """The statements of a function; not of those that are defined in it."""
+    rest: list[ast.AST] = list(function.body)
+    while rest:
+        one = rest.pop()
+        if isinstance(one, ast.stmt):
+            yield one
+        if not isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
+            rest += parts_of(one)
 
 
 def _import_arms(node: ast.FunctionDef) -> None:

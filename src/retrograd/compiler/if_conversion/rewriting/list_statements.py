@@ -8,17 +8,35 @@ from collections.abc import Collection
 from .jumps import has_jumps
 from .tree import assign, at, copied, is_of_arms, later, load, of_arms
 
-__all__ = ["LIST_FUNCTIONS", "asks_for_entry", "is_written_for_lists", "write_for_lists"]
+__all__ = ["LIST_FUNCTIONS", "asks_for_entry", "is_written_for_lists", "write_deletions", "write_for_lists"]
 
 #: Python's functions that are asked of such lists.
 LIST_FUNCTIONS = frozenset(
-    {"all", "any", "enumerate", "len", "list", "max", "min", "range", "reversed", "sorted", "sum", "zip"}
+    {
+        *("all", "any", "enumerate", "filter", "len", "list", "map", "max", "min"),
+        *("range", "reversed", "sorted", "sum", "zip"),
+    }
 )
-_CHANGES = frozenset({"append", "appendleft", "clear", "extend", "insert", "pop", "popleft", "remove"})
+_CHANGES = frozenset({"__delitem__", "append", "appendleft", "clear", "extend", "insert", "pop", "popleft", "remove"})
 _ENTRY = "_rg_entry"
 
 #: What is written so.
 WRITTEN = ("changing", "entries", "is_absent", "is_there", "item_of")
+
+
+def write_deletions(function: ast.FunctionDef) -> None:
+    """Write, in place, each ``del things[i]`` of a function as the call of a method."""
+    _Deletions().generic_visit(function)
+
+
+class _Deletions(ast.NodeTransformer):
+    def visit_Delete(self, node: ast.Delete) -> ast.stmt | list[ast.stmt]:
+        parts = [one for one in node.targets if isinstance(one, ast.Subscript) and not isinstance(one.slice, ast.Slice)]
+        if len(parts) != len(node.targets):
+            return node
+        methods = [ast.Attribute(one.value, "__delitem__", ast.Load()) for one in parts]
+        calls = [ast.Call(method, [one.slice], []) for method, one in zip(methods, parts, strict=True)]
+        return [at(ast.Expr(at(call, node)), node) for call in calls]
 
 
 def write_for_lists(function: ast.FunctionDef) -> bool:

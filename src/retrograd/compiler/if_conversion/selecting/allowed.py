@@ -27,6 +27,7 @@ from ...tracing.choice_tracer import is_choice
 from ...tracing.float_tracer import is_tracer
 from ...tracing.followed_calls import follower_of, own_code
 from ..operators import ANEW, IN_PLACE, METHODS, NAMES, ROWS
+from ..tracers.chosen_arrays import all_places
 from ..tracers.conditions import among, joined
 from ..tracers.frozen_list import FrozenList
 from ..tracers.maybe_tracer import MaybeTracer
@@ -52,6 +53,7 @@ from .places import (
 )
 from .searches import BISECTIONS, bisected, place_of
 from .selections import NUMBERS, may_be_chosen
+from .stores import Place
 
 __all__ = [
     "augmented",
@@ -73,10 +75,14 @@ __all__ = [
 _CHANGED_IN_PLACE = frozenset({list, FrozenList, np.ndarray})
 _CHANGES = frozenset(
     {
-        *("append", "extend", "insert", "pop", "clear", "reverse", "setdefault", "update"),
+        *("append", "extend", "insert", "pop", "clear", "reverse", "setdefault", "update", "__delitem__"),
         *("appendleft", "extendleft", "popleft", "rotate"),
     }
 )
+#: The types of what changes them.
+_OF_CONTAINERS = frozenset({types.BuiltinFunctionType, types.MethodWrapperType})
+#: Of those, such as take an item out at a place, or put one in.
+_AT_A_PLACE = frozenset({"__delitem__", "insert", "pop"})
 _METHODS = frozenset({"get", "items", "keys", "values", "index", "count", "copy"})
 _PURE = frozenset(
     [
@@ -86,8 +92,12 @@ _PURE = frozenset(
         *(one for name, one in vars(math).items() if callable(one)),
         *(one for name, one in vars(our_math).items() if isinstance(one, types.BuiltinFunctionType)),
         *engine.functions.values(),
+        *(np.sum, np.mean, np.prod, np.cumsum, np.diff, np.dot, np.inner, np.outer, np.cross, np.trace),
+        *(np.array, np.zeros, np.ones, np.full, np.eye, np.arange, np.linspace, np.concatenate, np.stack, np.roll),
     ]
 )
+#: Methods of arrays that only compute.
+_OF_ARRAYS = frozenset({"copy", "cumsum", "dot", "flatten", "mean", "prod", "ravel", "reshape", "sum", "tolist"})
 _MAKERS = frozenset({list, dict, collections.deque, collections.defaultdict})
 _LAZY = frozenset({zip, enumerate, reversed, list, tuple})
 #: What does with each thing that may be chosen what is asked of it.
@@ -101,7 +111,7 @@ _OUR_MODULES = frozenset(
     f"retrograd.{name}"
     for name in (
         *("index", "python_math", "whole_numbers"),
-        *("compiler.guards.builtin_overrides", "compiler.tracing.followed_calls"),
+        *("compiler.guards.builtin_overrides", "compiler.tracing.followed_calls", "compiler.tracing.followed_numpy"),
     )
 )
 
@@ -217,6 +227,8 @@ def augmented(name: str, old: Any, new: Any) -> Any:
     old = present(old)
     if type(old) is PartialList or type(old) is ObjectTracer:
         return IN_PLACE[name](old, new)
+    if type(old) is np.ndarray and (places := all_places(old)) is not None:
+        return _stored_in(old, places, operated(name, old, new))
     if type(old) in _CHANGED_IN_PLACE:
         if not is_own(old) or type(new) is PartialList:
             raise refuse(f"changes a {type(old).__name__} in place")
@@ -225,6 +237,16 @@ def augmented(name: str, old: Any, new: Any) -> Any:
     if type(old) not in OPERANDS and hasattr(type(old), METHODS[name][0].replace("__", "__i", 1)):
         raise refuse(f"changes a {type(old).__name__} in place")
     return operated(name, old, new)
+
+
+def _stored_in(array: Any, places: list[Place], made: Any) -> Any:
+    """An array with the elements of another one, of which a number has one for all."""
+    numbers = np.broadcast_to(np.asarray(made, object), array.shape).ravel().tolist()
+    trial = current()
+    assert trial is not None  # in arms
+    for place, number in zip(places, numbers, strict=True):
+        trial.store(place, number)
+    return array
 
 
 def items(thing: Any) -> Any:
@@ -282,11 +304,11 @@ def held(thing: Any) -> Any:
 def call(function: Any, *arguments: Any, **options: Any) -> Any:
     """``function(*arguments, **options)``; a function of the user's is held to the same rules."""
     kind = type(function)
-    if kind in _CHOSEN:
+    if kind in _CHOSEN or (kind is types.MethodType and type(function.__self__) is PartialList):
         return function(*arguments, **options)
     if current() is not None and function is not isinstance and (follower := follower_of(function)) is not None:
         function, kind = follower, types.FunctionType
-    if current() is not None and (not _PARTIAL.isdisjoint(map(type, arguments)) or function is range):
+    if current() is not None and (not _PARTIAL.isdisjoint(map(type, arguments)) or function in (range, filter)):
         found = of_function(function, arguments, options)
         if found is not NotImplemented:
             return found
@@ -323,6 +345,8 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         trial.wants_lists = True
     if not (_is_pure(function) or _changes_own(function)) or not all(map(_is_known, (*arguments, *options.values()))):
         raise refuse(f"calls {getattr(function, '__name__', kind.__name__)}, which may do something else than compute")
+    if "out" in options:
+        raise refuse(f"calls {function.__name__}, which stores what it computes")
     if options.get("key") is not None or (function is collections.defaultdict and arguments[:1] not in _DEFAULTS):
         raise refuse(f"calls {function.__name__} with another function")
     name, owner = getattr(function, "__name__", ""), _owner_of(function)
@@ -340,15 +364,20 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
 def _searched(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """What a function finds that compares what is traced, without a decision; None where it is no such function."""
     name, owner = getattr(function, "__name__", ""), getattr(function, "__self__", None)
+    trial = current()
+    if name in _AT_A_PLACE and _changes_list(function) and arguments and is_choice(arguments[0]) and trial is not None:
+        trial.wants_lists = True
     if type(function) is not types.BuiltinFunctionType:
         return None
     if function is isinstance and len(arguments) == 2:
         return _is_instance(*arguments)
     if function in BISECTIONS:
         return bisected(function, *arguments) if not options else None
-    if name == "remove" and _changes_list(function) and (trial := current()) is not None:
+    if name == "remove" and _changes_list(function) and trial is not None:
         trial.wants_lists = True
         return None
+    if name == "accumulate" and type(owner) is np.ufunc and len(arguments) == 1 and not options:
+        return followed_numpy.accumulated(owner, *arguments)
     if name == "index" and len(arguments) == 1:
         return place_of(owner, *arguments)
     if name == "get" and len(arguments) in (1, 2) and not options:
@@ -491,13 +520,13 @@ def _made(kind: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any
 
 def _changes_own(function: Any) -> bool:
     """Whether a method changes a container that the innermost arm has made."""
-    is_method = type(function) is types.BuiltinFunctionType and function.__name__ in _CHANGES
+    is_method = type(function) in _OF_CONTAINERS and function.__name__ in _CHANGES
     return is_method and is_own_container(function.__self__)
 
 
 def _changes_list(function: Any) -> bool:
     """Whether a method changes a list or a queue that was there before."""
-    is_method = type(function) is types.BuiltinFunctionType and function.__name__ in (*_CHANGES, "remove")
+    is_method = type(function) in _OF_CONTAINERS and function.__name__ in (*_CHANGES, "remove")
     return is_method and type(function.__self__) in (list, collections.deque) and not is_own(function.__self__)
 
 
@@ -549,6 +578,8 @@ def _is_pure(function: Any) -> bool:
         return True
     if kind in (types.BuiltinFunctionType, types.MethodWrapperType) and (type(owner) is Value or is_tracer(owner)):
         return function.__name__ in engine.functions or function.__name__ == "detach"
+    if kind is types.BuiltinFunctionType and type(owner) is np.ndarray:
+        return function.__name__ in _OF_ARRAYS
     if kind is types.BuiltinFunctionType and (type(owner) in CONTAINERS or is_own_container(owner)):
         return function.__name__ in _METHODS and (function.__name__ not in ("index", "count") or is_plain(owner))
     if not is_quiet(kind):

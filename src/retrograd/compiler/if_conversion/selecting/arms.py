@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import functools
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,13 +50,16 @@ __all__ = [
     "either",
     "entries",
     "filtered",
+    "has_items",
     "in_trial",
     "is_absent",
+    "is_instance",
     "is_there",
     "item_of",
     "negated",
     "of_array",
     "of_tests",
+    "part_of",
     "places",
     "raised",
     "reduced",
@@ -103,10 +106,31 @@ def negated(one: Any) -> Any:
     return conditions.negated(one) if trial_of(one) else not one
 
 
+def is_instance(thing: Any, kind: Any) -> Any:
+    """Whether a thing is of the class that a pattern of ``match`` names."""
+    return call(builtins.isinstance, thing, kind)
+
+
+def has_items(thing: Any, count: int) -> Any:
+    """Whether a thing is a sequence of so many items, as a pattern asks."""
+    is_sequence = isinstance(thing, Sequence) and not isinstance(thing, (str, bytes, bytearray))
+    return is_sequence and call(builtins.len, thing) == count
+
+
+def part_of(thing: Any, kind: Any, key: int | str) -> Any:
+    """The attribute of a thing that a pattern of its class names, or which has that place in it."""
+    if isinstance(key, str):
+        return places.attribute(thing, key)
+    positions = getattr(kind, "__match_args__", None)
+    return thing if positions is None else places.attribute(thing, positions[key])  # float(x) is the number itself
+
+
 def compared(relation: str, one: Any, other: Any) -> Any:
     """``one < other``, or another comparison: of arrays, that of each element, which decides nothing."""
     if current() is not None and any(map(_is_of_objects, (one, other))):
         return TestArray(np.frompyfunc(COMPARISONS[relation], 2, 1)(one, other))
+    if relation in OF_TESTS and BoolTracer in (type(one), type(other)):
+        return of_tests(relation, one, other)
     return COMPARISONS[relation](one, other)
 
 
@@ -147,6 +171,9 @@ def _combined(row: str, one: BoolTracer, other: Callable[[], Any], site: Site) -
 
 # --- what is computed of items ----------------------------------------------------------------------------------
 
+#: What need not read all items.
+_MAY_END = frozenset({"all", "any", "next"})
+
 #: Of an item: a test of it, and what is computed where that holds.
 Each = Callable[[Any], tuple[Callable[[], Any], Callable[[], Any]]]
 
@@ -167,7 +194,8 @@ def reduced(
     ``plain()``, the call as it is written, for a function of the user's with that name, and for items that can be read
     only once: here, more of them may be read than the function reads. ``is_nested``: each item gives several.
     """
-    things = _read_on(items, site) if function is getattr(builtins, name) else None
+    is_pythons = function is getattr(builtins, name)
+    things = _read_on(items, site, is_whole=name not in _MAY_END) if is_pythons else None
     if things is None:
         return plain()
     if name not in _REDUCED or is_nested:
@@ -303,7 +331,7 @@ def all_of_list(function: Any, things: Any) -> Any:
 def of_array(name: str, thing: Any) -> Any:
     """``thing.max()``, or another method that compares all that an array holds."""
     is_followed = current() is not None and _is_of_objects(thing) and thing.size > 0
-    return METHODS[name](thing) if is_followed else getattr(thing, name)()
+    return METHODS[name](thing) if is_followed else call(places.attribute(thing, name))
 
 
 def _sum_of(things: Any, each: Each, site: Site, start: Any = 0) -> Any:

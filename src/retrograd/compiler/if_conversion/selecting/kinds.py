@@ -6,7 +6,7 @@ import enum
 import inspect
 import itertools
 import types
-from collections import namedtuple
+from collections import deque, namedtuple
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import CHOICES
 from ..tracers.frozen_list import FrozenList
 from ..tracers.partial_list import EntriesOf, PartialIterator, PartialList
+from ..tracers.test_array import TestArray
 from .selections import NUMBERS
 
 __all__ = ["CONTAINERS", "ITERATORS", "OPERANDS", "STILL", "VIEWS", "may_be_read_on"]
@@ -26,6 +27,7 @@ OPERANDS: frozenset[type] = NUMBERS | {
     *CHOICES,
     FrozenList,
     IndexTracer,
+    TestArray,
     bool,
     complex,
     str,
@@ -36,7 +38,7 @@ OPERANDS: frozenset[type] = NUMBERS | {
     np.ndarray,
 }
 #: What is read by subscripts and loops without effect.
-CONTAINERS: frozenset[type] = frozenset({list, tuple, FrozenList, dict, str, range, np.ndarray})
+CONTAINERS: frozenset[type] = frozenset({list, tuple, FrozenList, deque, dict, str, range, np.ndarray})
 #: What loops over them give.
 VIEWS: frozenset[type] = frozenset({type({}.items()), type({}.keys()), type({}.values())})
 #: What is read once. An arm reads what it has made.

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...tracing.followed_numpy import as_numpys
 from ..tracers.conditions import joined, must_hold, negated
 from ..tracers.partial_list import PartialList
 from ..tracers.partial_lists import entries_of
@@ -61,12 +62,28 @@ def _by_library(function: Any, arguments: tuple[Any, ...], options: dict[str, An
     if getattr(function, "__module__", "") == "statistics" and function.__name__ == "median":
         given = list(_items(*arguments)) if len(arguments) == 1 and not options else []
         return median(given) if given else NotImplemented
-    if function is not np.median and function is not np.sort:
+    if function not in (np.median, np.sort, np.argsort):
         return NotImplemented
     numbers = _numbers_in(*arguments, **options)
     if not numbers:
         return NotImplemented
+    if function is np.argsort:
+        return _places_in_order(numbers)
     return median(numbers) if function is np.median else np.array(sorted_by(numbers), object)
+
+
+def _places_in_order(numbers: list[Any]) -> Any:
+    """``np.argsort(numbers)``. That no two are equal becomes a guard: NumPy does not keep those in order."""
+    if not is_open(numbers):
+        return NotImplemented
+    ascending = sorted_by(numbers)
+    are_others = [one < other for one, other in itertools.pairwise(ascending)]
+    if not must_hold(functools.reduce(functools.partial(joined, "minimum"), are_others, True)):
+        return NotImplemented
+    places = np.empty(len(numbers), object)
+    for i, place in enumerate(sorted_by([*range(len(numbers))], numbers.__getitem__)):
+        places[i] = as_numpys(place)  # one by one: NumPy would ask each what it is
+    return places
 
 
 def _numbers_in(things: Any, **options: Any) -> list[Any]:

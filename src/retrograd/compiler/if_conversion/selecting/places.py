@@ -14,9 +14,10 @@ import numpy as np
 
 from ....engine import Value
 from ...guards.libraries import is_library
-from ...tracing.bool_tracer import is_comparison
+from ...tracing.bool_tracer import BoolTracer, is_comparison
 from ...tracing.choice_tracer import ChoiceTracer, is_choice
 from ...tracing.float_tracer import FloatTracer
+from ..tracers.chosen_arrays import keys_of, place_of
 from ..tracers.conditions import among, joined, must_hold, negated
 from ..tracers.frozen_list import FrozenList
 from ..tracers.maybe_tracer import MaybeTracer
@@ -74,6 +75,8 @@ def is_(one: Any, other: Any) -> Any:
         return _is_what_may_be_none(one, other)
     if one is None or other is None:
         return one is other
+    if type(one) is BoolTracer and type(other) is bool:
+        return one if other else negated(one)
     trial = current()
     if trial is not None and not (_has_identity(one) and _has_identity(other)):
         trial.breaks()  # a number, a record or a list that was chosen is another one
@@ -201,6 +204,12 @@ def item(thing: Any, key: Any, at_once: bool = False) -> Any:
     if current() is not None and type(thing) is np.ndarray and is_choice(key) and thing.ndim > 0:
         found = _item_by_choice(thing.tolist(), key, at_once) if thing.dtype in (object, np.float64) else thing[key]
         return np.array(found, object) if type(found) is list else found
+    if current() is not None and type(thing) is np.ndarray and (keys := keys_of(thing, key, _places)):
+        (first, _), *others = keys.items()
+        found = thing[first]
+        for one, test in others:
+            found = chosen_at(test, thing[one], found)
+        return found
     found = thing[key]
     return born(found) if type(thing) is list and type(key) is slice else found
 
@@ -346,6 +355,12 @@ def set_item(value: Any, thing: Any, key: Any) -> None:
         for place, one in key._rg_things.items():
             _set_item(chosen_at(key._rg_key.is_(place), value, thing[one]), thing, one)
         return
+    is_of_objects = current() is not None and type(thing) is np.ndarray and thing.dtype == object
+    if is_of_objects and (keys := keys_of(thing, key, _places)):
+        made = {one: chosen_at(test, value, thing[one]) for one, test in keys.items()}
+        for one, number in made.items():
+            _set_item(number, thing, one)
+        return
     if not is_choice(key) or type(thing) not in (list, dict) or current() is None:
         if not _set_masked(value, thing, key):
             _set_item(value, thing, key)
@@ -489,6 +504,8 @@ def _set_item(value: Any, thing: Any, key: Any) -> None:
         thing[key] = value
     elif type(thing) is list and type(key) is int:
         _store(Place(thing, key + len(thing) if key < 0 else key, True), value)
+    elif type(thing) is np.ndarray and (place := place_of(thing, key)) is not None:
+        _store(place, value)
     elif type(thing) is dict and type(key) in (int, str) and key in thing:
         _store(Place(thing, key, True), value)
     else:

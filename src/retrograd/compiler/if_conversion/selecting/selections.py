@@ -8,6 +8,8 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .... import engine
 from ....engine import Value
 from ...guards.libraries import is_library
@@ -77,6 +79,10 @@ class Selection:
             return self._of_partial_lists(yes, no)
         if kinds[0] in _LISTS and kinds[1] in _LISTS and len(yes) == len(no):
             return self._of_lists(yes, no)
+        if kinds == (np.ndarray, np.ndarray):
+            from ..tracers.chosen_arrays import chosen_of  # which imports this module
+
+            return chosen_of(self, yes, no)
         if kinds[0] is kinds[1] and kinds[0] in _CONSTANTS and repr(yes) == repr(no):
             return yes
         if all(kind in NUMBERS or _is_int_choice(one) for kind, one in zip(kinds, (yes, no), strict=True)):

@@ -1,4 +1,7 @@
-"""What arms store in objects: it is undone after each arm, and what is selected is stored after both."""
+"""What arms store in objects: it is undone after each arm, and what is selected is stored after both.
+
+And arrays in which nothing may be stored any more.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-__all__ = ["Place", "Stored", "Stores", "selected"]
+import numpy as np
+
+__all__ = ["KeptArrays", "Place", "Stored", "Stores", "selected"]
 
 
 class Place(NamedTuple):
@@ -82,3 +87,18 @@ def selected(yes: Stored, no: Stored, select: Callable[[Any, Any], Any]) -> list
         before = place, place.read()
         made.append((place, select(yes.get(key, before)[1], no.get(key, before)[1])))
     return made
+
+
+class KeptArrays:
+    """Arrays that decisions chose from: the function must not change them from then on."""
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
+
+    def keep(self, *arrays: np.ndarray[Any, Any]) -> None:
+        """Remember what these hold."""
+        self._kept += ((one, one.copy()) for one in arrays)
+
+    def have_changed(self) -> bool:
+        """Whether one of them holds something else than it did: other objects, or other bits."""
+        return any(one.tobytes() != then.tobytes() for one, then in self._kept)

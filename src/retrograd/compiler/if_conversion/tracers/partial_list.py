@@ -166,7 +166,7 @@ class PartialList:
         return _actions().method(self, name)
 
     def __delitem__(self, key: Any) -> None:
-        _actions().cannot(self)
+        _actions().done(_actions().delete, self, key)
 
 
 def changes_in_place(frame: FrameType) -> bool:

@@ -19,6 +19,7 @@ from ..selecting.selections import chosen_at, unset
 from ..selecting.stores import Place
 from ..trial import NotAnArmError, current, in_arms, recorder, refuse, running_line
 from .conditions import joined, must_hold, negated
+from .derived_lists import mapped, passed, with_item, without_item
 from .maybe_tracer import MaybeTracer
 from .partial_list import APPENDING, Entries, Entry, ListMethod, PartialIterator, PartialList
 
@@ -26,6 +27,7 @@ __all__ = [
     "MOST",
     "both",
     "cannot",
+    "delete",
     "done",
     "entries_of",
     "extend",
@@ -45,6 +47,8 @@ __all__ = [
 #: A list may have so many items at most; and so many numbers has a range of which decisions choose the end.
 MOST, _LONGEST_RANGE = 512, 64
 
+#: What is read side by side, or filtered.
+_READ: frozenset[type] = frozenset({list, tuple, range, PartialList, PartialIterator})
 #: Of entries.
 numbers = itertools.count()
 
@@ -214,13 +218,14 @@ def _at(entries: Sequence[Entry], key: Any) -> list[Any]:
         return [both(one, other) for one, other in zip(last, after, strict=False)] + [False] * (-key - 1)
     if type(key) is int and key < 0:
         return _at(entries[::-1], -1 - key)[::-1]
-    if type(key) is not int and not (is_choice(key) and type(key.constant) is int and _is_no_negative(key)):
+    if type(key) is not int and not _is_no_negative(key):
         raise refuse("reads an item of a list whose length decisions choose")
     return [both(one.is_there, _is(place, key)) for one, place in zip(entries, _places(entries), strict=True)]
 
 
-def _is_no_negative(key: ChoiceTracer) -> bool:
-    options = key.possible()
+def _is_no_negative(key: Any) -> bool:
+    """Whether decisions choose an int from some of which none is negative."""
+    options = key.possible() if is_choice(key) and type(key.constant) is int else None
     return options is not None and all(type(one) is int and one >= 0 for one in options)
 
 
@@ -362,7 +367,7 @@ def _iterator(kind: Any, entries: Iterable[Entry], things: Sequence[Any]) -> Par
 
 def _zipped(*things: Any, strict: bool = False) -> Any:
     """Side by side: the first items there are, the second ones, …"""
-    if strict or any(type(one) not in (list, tuple, range, PartialList, PartialIterator) for one in things):
+    if strict or not _READ.issuperset(map(type, things)):
         return NotImplemented
     entries = list(map(entries_of, things))
     lists = [_close_together(each, min(map(len, entries), default=0)) for each in entries]
@@ -393,6 +398,16 @@ def _sorted(thing: Any, *, key: Any = None, reverse: Any = False) -> PartialList
     return partial(*sorted_entries(things, tests, keys, bool(reverse)))
 
 
+def _derived(make: Callable[..., Any], kind: Any, function: Any, *things: Any) -> Any:
+    """``filter(function, things)``, or ``map`` of such a list."""
+    trial, read = current(), {PartialList, PartialIterator} if kind is map else _READ
+    if len(things) != 1 or type(things[0]) not in read or trial is None or function is None:
+        return NotImplemented
+    made = make(function, entries_of(things[0]))
+    trial.wants_lists |= made is not None
+    return _iterator(kind, made, things) if made is not None and trial.lists else NotImplemented
+
+
 def _range(*bounds: Any) -> Any:
     """``range(n)``, of an int that decisions choose."""
     if len(bounds) == 2 and type(bounds[0]) is int:
@@ -415,8 +430,10 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "all": _all,
     "any": _any_of,
     "enumerate": _counted,
+    "filter": functools.partial(_derived, passed, filter),
     "len": _length,
     "list": _copied,
+    "map": functools.partial(_derived, mapped, map),
     "max": functools.partial(_largest, "max"),
     "min": functools.partial(_largest, "min"),
     "range": _range,
@@ -513,6 +530,10 @@ def _taken(thing: PartialList, place: Any = -1) -> Any:
         return found
     tests = _at(entries, place)
     found = item_at(thing, place)
+    if all(one.is_there is True for one in entries):
+        moved = without_item([one.item for one in entries], tests, chosen_at)
+        _store(thing, [one._replace(item=item) for one, item in zip(entries, moved, strict=False)])
+        return found
     _store(
         thing, [one._replace(is_there=both(one.is_there, negated(t))) for one, t in zip(entries, tests, strict=True)]
     )
@@ -520,9 +541,22 @@ def _taken(thing: PartialList, place: Any = -1) -> Any:
 
 
 def _insert(thing: PartialList, place: Any, item: Any) -> None:
-    if place != 0 or type(place) is not int:
+    entries = entries_of(thing)
+    if type(place) is int and (place == 0 or all(one.is_there is True for one in entries)):
+        made = list(entries)
+        made.insert(place, _entry(item))
+        _store(thing, made)
+        return
+    if type(place) is int or not _is_no_negative(place) or not all(one.is_there is True for one in entries):
         cannot(thing)
-    _append_left(thing, item)
+    tests = [_is(place, i) for i in range(len(entries))]
+    moved = with_item([one.item for one in entries], tests, item, chosen_at)
+    _store(thing, [one._replace(item=new) for one, new in zip([*entries, _entry(item)], moved, strict=True)])
+
+
+def delete(thing: PartialList, place: Any) -> None:
+    """``del thing[place]``."""
+    _taken(thing, place) if not isinstance(place, slice) else cannot(thing)
 
 
 def _remove(thing: PartialList, item: Any) -> None:
@@ -543,6 +577,20 @@ def _remove(thing: PartialList, item: Any) -> None:
     _store(thing, [one for one in left if one.is_there is not False])
 
 
+def _index(thing: PartialList, item: Any) -> Any:
+    """Where the first is that is equal."""
+    from ..selecting.comparing import are_equal
+
+    entries = entries_of(thing)
+    same = [are_equal(one.item, item) for one in entries]
+    if any(one is None for one in same):
+        return _of_plain("index", thing, item)
+    tests = [both(one.is_there, test) for one, test in zip(entries, same, strict=True)]
+    if not must_hold(_any(tests)):
+        raise ValueError(f"{item!r} is not in list")
+    return _one_of(_places(entries), tests)
+
+
 def set_item_at(thing: PartialList, key: Any, value: Any) -> None:
     """``thing[key] = value``."""
     entries = entries_of(thing)
@@ -556,11 +604,13 @@ def set_item_at(thing: PartialList, key: Any, value: Any) -> None:
 
 
 _METHODS: dict[str, Callable[..., Any]] = {
+    "__delitem__": delete,
     "append": _append,
     "appendleft": _append_left,
     "clear": lambda thing: _store(thing, ()),
     "copy": lambda thing: _copied(thing, thing._rg_kind),
     "extend": extend,
+    "index": _index,
     "insert": _insert,
     "pop": _pop,
     "sort": lambda thing, **options: _store(thing, _sorted(thing, **options)._rg_entries),
