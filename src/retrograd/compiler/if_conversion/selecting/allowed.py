@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import builtins
 import collections
 import dataclasses
 import enum
 import functools
 import itertools
-import math
 import types
 import weakref
 from collections.abc import Callable
@@ -17,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from .... import engine
-from .... import math as our_math
 from ....engine import Value
 from ...guards import builtin_overrides
 from ...guards.libraries import is_library
@@ -36,7 +33,7 @@ from ..tracers.partial_list import EntriesOf, ListMethod, PartialIterator, Parti
 from ..tracers.partial_lists import of_function
 from ..trial import current, in_arms, refuse
 from .domains import inside_domain
-from .kinds import CONTAINERS, ITERATORS, OPERANDS, VIEWS
+from .kinds import CONTAINERS, ITERATORS, OF_ARRAYS, OPERANDS, PURE, VIEWS
 from .objects import is_of_plain_class, is_plain, is_quiet, is_record, is_still_tuple, method_of, of_class
 from .orders import ordered
 from .places import (
@@ -84,20 +81,6 @@ _OF_CONTAINERS = frozenset({types.BuiltinFunctionType, types.MethodWrapperType})
 #: Of those, such as take an item out at a place, or put one in.
 _AT_A_PLACE = frozenset({"__delitem__", "insert", "pop"})
 _METHODS = frozenset({"get", "items", "keys", "values", "index", "count", "copy"})
-_PURE = frozenset(
-    [
-        *(abs, len, sum, pow, range, zip, enumerate, reversed, list, tuple, float, int, bool),
-        *(dict, collections.deque, collections.defaultdict),
-        *(builtins.max, builtins.min, math.prod),
-        *(one for name, one in vars(math).items() if callable(one)),
-        *(one for name, one in vars(our_math).items() if isinstance(one, types.BuiltinFunctionType)),
-        *engine.functions.values(),
-        *(np.sum, np.mean, np.prod, np.cumsum, np.diff, np.dot, np.inner, np.outer, np.cross, np.trace),
-        *(np.array, np.zeros, np.ones, np.full, np.eye, np.arange, np.linspace, np.concatenate, np.stack, np.roll),
-    ]
-)
-#: Methods of arrays that only compute.
-_OF_ARRAYS = frozenset({"copy", "cumsum", "dot", "flatten", "mean", "prod", "ravel", "reshape", "sum", "tolist"})
 _MAKERS = frozenset({list, dict, collections.deque, collections.defaultdict})
 _LAZY = frozenset({zip, enumerate, reversed, list, tuple})
 #: What does with each thing that may be chosen what is asked of it.
@@ -579,13 +562,13 @@ def _is_pure(function: Any) -> bool:
     if kind in (types.BuiltinFunctionType, types.MethodWrapperType) and (type(owner) is Value or is_tracer(owner)):
         return function.__name__ in engine.functions or function.__name__ == "detach"
     if kind is types.BuiltinFunctionType and type(owner) is np.ndarray:
-        return function.__name__ in _OF_ARRAYS
+        return function.__name__ in OF_ARRAYS
     if kind is types.BuiltinFunctionType and (type(owner) in CONTAINERS or is_own_container(owner)):
         return function.__name__ in _METHODS and (function.__name__ not in ("index", "count") or is_plain(owner))
     if not is_quiet(kind):
         return False
     try:
-        return function in _PURE
+        return function in PURE
     except TypeError:  # it has no hash
         return False
 

@@ -1,16 +1,19 @@
-"""The types of things that an arm computes with, reads, and loops over."""
+"""What an arm computes with, reads, loops over, and calls."""
 
 from __future__ import annotations
 
 import enum
 import inspect
 import itertools
+import math
 import types
-from collections import deque, namedtuple
+from collections import defaultdict, deque, namedtuple
 from typing import Any
 
 import numpy as np
 
+from .... import engine
+from .... import math as our_math
 from ....index import IndexTracer
 from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import CHOICES
@@ -19,7 +22,7 @@ from ..tracers.partial_list import EntriesOf, PartialIterator, PartialList
 from ..tracers.test_array import TestArray
 from .selections import NUMBERS
 
-__all__ = ["CONTAINERS", "ITERATORS", "OPERANDS", "STILL", "VIEWS", "may_be_read_on"]
+__all__ = ["CONTAINERS", "ITERATORS", "OF_ARRAYS", "OPERANDS", "PURE", "STILL", "VIEWS", "may_be_read_on"]
 
 #: What arithmetic on which has no effect.
 OPERANDS: frozenset[type] = NUMBERS | {
@@ -62,6 +65,24 @@ STILL: tuple[type, ...] = (
     staticmethod,
     classmethod,
     type(inspect.getattr_static(namedtuple("Field", "name"), "name")),
+)
+
+#: Functions that only compute.
+PURE: frozenset[Any] = frozenset(
+    [
+        *(abs, len, sum, pow, range, zip, enumerate, reversed, list, tuple, float, int, bool),
+        *(dict, deque, defaultdict),
+        *(max, min, math.prod),
+        *(one for name, one in vars(math).items() if callable(one)),
+        *(one for name, one in vars(our_math).items() if isinstance(one, types.BuiltinFunctionType)),
+        *engine.functions.values(),
+        *(np.sum, np.mean, np.prod, np.cumsum, np.diff, np.dot, np.inner, np.outer, np.cross, np.trace),
+        *(np.array, np.zeros, np.ones, np.full, np.eye, np.arange, np.linspace, np.concatenate, np.stack, np.roll),
+    ]
+)
+#: Methods of arrays that only compute.
+OF_ARRAYS: frozenset[str] = frozenset(
+    {"copy", "cumsum", "dot", "flatten", "mean", "prod", "ravel", "reshape", "sum", "tolist"}
 )
 
 

@@ -20,12 +20,12 @@ from ..selecting.stores import Place
 from ..trial import NotAnArmError, current, in_arms, recorder, refuse, running_line
 from .conditions import joined, must_hold, negated
 from .derived_lists import mapped, passed, with_item, without_item
+from .entry_places import any_of, are_first, at_place, both, count_of, is_no_negative, is_number, one_of, places_of
 from .maybe_tracer import MaybeTracer
 from .partial_list import APPENDING, Entries, Entry, ListMethod, PartialIterator, PartialList
 
 __all__ = [
     "MOST",
-    "both",
     "cannot",
     "delete",
     "done",
@@ -140,48 +140,7 @@ def plain_items(thing: Any) -> Iterator[Any]:
 
 def truth(thing: PartialList) -> Any:
     """Whether it has any items."""
-    return _any(one.is_there for one in entries_of(thing))
-
-
-def _any(tests: Iterable[Any]) -> Any:
-    return functools.reduce(functools.partial(joined, "maximum"), tests, False)
-
-
-def both(one: Any, other: Any) -> Any:
-    return joined("minimum", one, other)
-
-
-def _count(tests: Iterable[Any]) -> Any:
-    found: Any = 0
-    for test in tests:
-        found = found + (recorder().count(test) if type(test) is BoolTracer else int(test))
-    return found
-
-
-def _is(count: Any, number: Any) -> Any:
-    """Whether a count is a number, which may be a choice, too."""
-    if is_choice(count) and type(number) is int:
-        return count.is_(number)
-    return count == number
-
-
-def _are_first(entries: Sequence[Entry]) -> bool:
-    """Whether an item is there only if all before it are: those of a list among the arguments, or of its end."""
-    trial = current()
-    if trial is None or not trial.places or not entries or (first := trial.places.get(id(entries[0].is_there))) is None:
-        return False
-    known = (trial.places.get(id(one.is_there)) for one in entries)
-    return all(one is not None and one[0] == first[0] + i and one[2] is first[2] for i, one in enumerate(known))
-
-
-def _places(entries: Sequence[Entry]) -> list[Any]:
-    """How many items are there before each entry."""
-    if _are_first(entries):
-        return list(range(len(entries)))
-    found: list[Any] = [0]
-    for one in entries[:-1]:
-        found.append(found[-1] + _count([one.is_there]))
-    return found[: len(entries)]
+    return any_of(one.is_there for one in entries_of(thing))
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -195,38 +154,10 @@ def item_at(thing: PartialList, key: Any) -> Any:
     found = [one.item for one in entries]
     if all(one.is_there is True for one in entries) and type(key) is int:
         return found[key]
-    tests = _at(entries, key)
-    if not must_hold(_any(tests)):
+    tests = at_place(entries, key)
+    if not must_hold(any_of(tests)):
         raise IndexError("list index out of range")
-    return _one_of(found, tests)
-
-
-def _one_of(things: Sequence[Any], tests: Sequence[Any]) -> Any:
-    """The one of some things whose test holds; one does."""
-    pairs = [(one, test) for one, test in zip(things, tests, strict=True) if test is not False]
-    found = pairs[-1][0]
-    for one, test in pairs[-2::-1]:
-        found = chosen_at(test, one, found)
-    return found
-
-
-def _at(entries: Sequence[Entry], key: Any) -> list[Any]:
-    """Of each entry, whether it is the item at a place."""
-    if type(key) is int and -len(entries) <= key < 0 and _are_first(entries):
-        after = [negated(one.is_there) for one in entries[-key:]] + [True] * -key
-        last = [one.is_there for one in entries[-key - 1 :]]
-        return [both(one, other) for one, other in zip(last, after, strict=False)] + [False] * (-key - 1)
-    if type(key) is int and key < 0:
-        return _at(entries[::-1], -1 - key)[::-1]
-    if type(key) is not int and not _is_no_negative(key):
-        raise refuse("reads an item of a list whose length decisions choose")
-    return [both(one.is_there, _is(place, key)) for one, place in zip(entries, _places(entries), strict=True)]
-
-
-def _is_no_negative(key: Any) -> bool:
-    """Whether decisions choose an int from some of which none is negative."""
-    options = key.possible() if is_choice(key) and type(key.constant) is int else None
-    return options is not None and all(type(one) is int and one >= 0 for one in options)
+    return one_of(found, tests)
 
 
 def _sliced(thing: PartialList, key: slice) -> PartialList:
@@ -238,7 +169,7 @@ def _sliced(thing: PartialList, key: slice) -> PartialList:
         if key.step == -1 and not bounds:
             return _made(entries[::-1], thing._rg_kind)
         return plain(thing)[key]  # type: ignore[no-any-return]
-    before, after = _places(entries), _places(entries[::-1])[::-1]
+    before, after = places_of(entries), places_of(entries[::-1])[::-1]
 
     def is_from(i: int, bound: int) -> Any:  # of what is there
         return before[i] >= bound if bound >= 0 else after[i] < -bound
@@ -323,19 +254,19 @@ def _length(thing: Any) -> Any:
     if type(thing) is PartialIterator:
         raise TypeError(f"object of type {thing._rg_kind.__name__!r} has no len()")
     entries, trial = entries_of(thing), current()
-    if trial is not None and _are_first(entries):
+    if trial is not None and are_first(entries):
         first, _, count = trial.places[id(entries[0].is_there)]
         if first == 0 and len(entries) == max(count.options):
             return count
-    return _count(one.is_there for one in entries)
+    return count_of(one.is_there for one in entries)
 
 
 def _all(thing: Any) -> Any:
-    return negated(_any(both(one.is_there, negated(_tested(one.item))) for one in entries_of(thing)))
+    return negated(any_of(both(one.is_there, negated(_tested(one.item))) for one in entries_of(thing)))
 
 
 def _any_of(thing: Any) -> Any:
-    return _any(both(one.is_there, _tested(one.item)) for one in entries_of(thing))
+    return any_of(both(one.is_there, _tested(one.item)) for one in entries_of(thing))
 
 
 def _tested(thing: Any) -> Any:
@@ -350,7 +281,7 @@ def _copied(thing: Any, kind: type = list) -> PartialList:
 
 def _counted(thing: Any, start: Any = 0) -> PartialIterator:
     entries = entries_of(thing)
-    pairs = zip(entries, _places(entries), strict=True)
+    pairs = zip(entries, places_of(entries), strict=True)
     return _iterator(enumerate, [one._replace(item=(start + place, one.item)) for one, place in pairs], [thing])
 
 
@@ -378,12 +309,12 @@ def _zipped(*things: Any, strict: bool = False) -> Any:
 
 def _close_together(entries: Sequence[Entry], count: int) -> list[tuple[Any, Any]]:
     """The first item that is there, the second one, … at most so many, and whether there are so many."""
-    if all(one.is_there is True for one in entries) or _are_first(entries):
+    if all(one.is_there is True for one in entries) or are_first(entries):
         return [(one.item, one.is_there) for one in entries]
-    items, places, found = [one.item for one in entries], _places(entries), list[tuple[Any, Any]]()
+    items, places, found = [one.item for one in entries], places_of(entries), list[tuple[Any, Any]]()
     for k in range(count):  # before the k-th entry are fewer than k items
-        tests = [both(one.is_there, _is(place, k)) for one, place in zip(entries[k:], places[k:], strict=True)]
-        found.append((_one_of(items[k:], tests), _any(tests)))
+        tests = [both(one.is_there, is_number(place, k)) for one, place in zip(entries[k:], places[k:], strict=True)]
+        found.append((one_of(items[k:], tests), any_of(tests)))
     return found
 
 
@@ -528,7 +459,7 @@ def _taken(thing: PartialList, place: Any = -1) -> Any:
         found = left.pop(place).item
         _store(thing, left)
         return found
-    tests = _at(entries, place)
+    tests = at_place(entries, place)
     found = item_at(thing, place)
     if all(one.is_there is True for one in entries):
         moved = without_item([one.item for one in entries], tests, chosen_at)
@@ -547,9 +478,9 @@ def _insert(thing: PartialList, place: Any, item: Any) -> None:
         made.insert(place, _entry(item))
         _store(thing, made)
         return
-    if type(place) is int or not _is_no_negative(place) or not all(one.is_there is True for one in entries):
+    if type(place) is int or not is_no_negative(place) or not all(one.is_there is True for one in entries):
         cannot(thing)
-    tests = [_is(place, i) for i in range(len(entries))]
+    tests = [is_number(place, i) for i in range(len(entries))]
     moved = with_item([one.item for one in entries], tests, item, chosen_at)
     _store(thing, [one._replace(item=new) for one, new in zip([*entries, _entry(item)], moved, strict=True)])
 
@@ -586,9 +517,9 @@ def _index(thing: PartialList, item: Any) -> Any:
     if any(one is None for one in same):
         return _of_plain("index", thing, item)
     tests = [both(one.is_there, test) for one, test in zip(entries, same, strict=True)]
-    if not must_hold(_any(tests)):
+    if not must_hold(any_of(tests)):
         raise ValueError(f"{item!r} is not in list")
-    return _one_of(_places(entries), tests)
+    return one_of(places_of(entries), tests)
 
 
 def set_item_at(thing: PartialList, key: Any, value: Any) -> None:
@@ -596,8 +527,8 @@ def set_item_at(thing: PartialList, key: Any, value: Any) -> None:
     entries = entries_of(thing)
     if isinstance(key, slice):
         cannot(thing)
-    tests = _at(entries, key)
-    if not must_hold(_any(tests)):
+    tests = at_place(entries, key)
+    if not must_hold(any_of(tests)):
         raise IndexError("list assignment index out of range")
     pairs = zip(entries, tests, strict=True)
     _store(thing, [one._replace(item=chosen_at(test, value, one.item)) for one, test in pairs])

@@ -9,9 +9,10 @@ from ...tracing.bool_tracer import BoolTracer
 from ..selecting.selections import Selection
 from ..trial import NotAnArmError, refuse
 from .conditions import negated
+from .entry_places import both
 from .frozen_list import FrozenList
 from .partial_list import Entries, Entry, Originals, PartialList, held_elsewhere
-from .partial_lists import MOST, both, entries_of, numbers
+from .partial_lists import MOST, entries_of, numbers
 
 __all__ = ["chosen_of", "merged"]
 

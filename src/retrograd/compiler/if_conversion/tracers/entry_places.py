@@ -1,0 +1,95 @@
+"""At which places the entries of a list are, of which decisions choose the items, and how many are there."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ...tracing.bool_tracer import BoolTracer
+from ...tracing.choice_tracer import is_choice
+from ..selecting.selections import chosen_at
+from ..trial import current, recorder, refuse
+from .conditions import joined, negated
+from .partial_list import Entry
+
+__all__ = [
+    "any_of",
+    "are_first",
+    "at_place",
+    "both",
+    "count_of",
+    "is_no_negative",
+    "is_number",
+    "one_of",
+    "places_of",
+]
+
+
+def any_of(tests: Iterable[Any]) -> Any:
+    return functools.reduce(functools.partial(joined, "maximum"), tests, False)
+
+
+def both(one: Any, other: Any) -> Any:
+    return joined("minimum", one, other)
+
+
+def count_of(tests: Iterable[Any]) -> Any:
+    found: Any = 0
+    for test in tests:
+        found = found + (recorder().count(test) if type(test) is BoolTracer else int(test))
+    return found
+
+
+def is_number(count: Any, number: Any) -> Any:
+    """Whether a count is a number, which may be a choice, too."""
+    if is_choice(count) and type(number) is int:
+        return count.is_(number)
+    return count == number
+
+
+def are_first(entries: Sequence[Entry]) -> bool:
+    """Whether an item is there only if all before it are: those of a list among the arguments, or of its end."""
+    trial = current()
+    if trial is None or not trial.places or not entries or (first := trial.places.get(id(entries[0].is_there))) is None:
+        return False
+    known = (trial.places.get(id(one.is_there)) for one in entries)
+    return all(one is not None and one[0] == first[0] + i and one[2] is first[2] for i, one in enumerate(known))
+
+
+def places_of(entries: Sequence[Entry]) -> list[Any]:
+    """How many items are there before each entry."""
+    if are_first(entries):
+        return list(range(len(entries)))
+    found: list[Any] = [0]
+    for one in entries[:-1]:
+        found.append(found[-1] + count_of([one.is_there]))
+    return found[: len(entries)]
+
+
+def at_place(entries: Sequence[Entry], key: Any) -> list[Any]:
+    """Of each entry, whether it is the item at a place."""
+    if type(key) is int and -len(entries) <= key < 0 and are_first(entries):
+        after = [negated(one.is_there) for one in entries[-key:]] + [True] * -key
+        last = [one.is_there for one in entries[-key - 1 :]]
+        return [both(one, other) for one, other in zip(last, after, strict=False)] + [False] * (-key - 1)
+    if type(key) is int and key < 0:
+        return at_place(entries[::-1], -1 - key)[::-1]
+    if type(key) is not int and not is_no_negative(key):
+        raise refuse("reads an item of a list whose length decisions choose")
+    return [both(one.is_there, is_number(place, key)) for one, place in zip(entries, places_of(entries), strict=True)]
+
+
+def is_no_negative(key: Any) -> bool:
+    """Whether decisions choose an int from some of which none is negative."""
+    options = key.possible() if is_choice(key) and type(key.constant) is int else None
+    return options is not None and all(type(one) is int and one >= 0 for one in options)
+
+
+def one_of(things: Sequence[Any], tests: Sequence[Any]) -> Any:
+    """The one of some things whose test holds; one does."""
+    pairs = [(one, test) for one, test in zip(things, tests, strict=True) if test is not False]
+    found = pairs[-1][0]
+    for one, test in pairs[-2::-1]:
+        found = chosen_at(test, one, found)
+    return found
