@@ -20,6 +20,7 @@ from ...engine.containers import contents_of, fields_of, instance_of, taken_apar
 from ...engine.numbers import is_number
 from ...engine.pytree import Structure, flatten
 from ...index import IndexTracer
+from ..if_conversion.keyed.tracers import KEYED
 from ..if_conversion.tracers.frozen_list import FrozenList
 from ..if_conversion.tracers.object_tracer import Chosen, ObjectTracer
 from ..if_conversion.tracers.partial_list import PartialList
@@ -53,6 +54,8 @@ def settled(tree: Any) -> Any:
         return tree.plain()
     if type(tree) is PartialList:
         return settled(tree._rg_kind(tree))
+    if type(tree) in KEYED:
+        return settled(tree._rg_settled())
     if type(tree) is ObjectTracer:
         return settled(tree._rg_things[tree._rg_key.plain()])
     if type(tree) in (list, tuple):
@@ -90,7 +93,7 @@ def _is_traced(part: Any) -> bool:
     return is_choice(part) or is_comparison(part) or is_tracer(part) or kind in _TRACERS or issubclass(kind, Chosen)
 
 
-_TRACERS = frozenset({PartialList, FrozenList, IndexTracer})
+_TRACERS = frozenset({*KEYED, PartialList, FrozenList, IndexTracer})
 
 
 def leaves_of(tree: Any) -> list[Any] | None:

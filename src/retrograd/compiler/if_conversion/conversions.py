@@ -92,6 +92,7 @@ class Conversions:
         self._asks_identity = False  # decisions choose objects, or None, and the function asks for that
         self._plain_objects: set[Site] = set()  # where they are not to
         self._lists: bool | None = False  # they choose how long lists are; None where that cannot be
+        self._dicts: bool | None = False  # they choose the keys of dictionaries and sets; the same
         self.refuses_optional: bool = False
         self._reads_optional = False  # whether some can
         self.refuses_lengths: bool = False
@@ -194,7 +195,7 @@ class Conversions:
         if not self:
             return None
         objects = frozenset(self._plain_objects)
-        reads = self._lists, self._reads_optional, self._reads_lengths
+        reads = self._lists, self._dicts, self._reads_optional, self._reads_lengths
         return frozenset(self._wanted), objects, self.lengthened, self._asks_identity, *reads
 
     def give_up(self) -> None:
@@ -243,6 +244,10 @@ class Conversions:
                     self._refuse_optional()
             elif run.wants_lists and self._lists is False:
                 self._lists = True
+            elif run.wants_dicts and self._dicts is False:
+                self._dicts = True
+            elif self._dicts and (run.refuses_dicts or run.is_broken):
+                self._dicts = None
             elif run.refuses_lists and self._lists:
                 self._lists = None
             elif objects := run.refused_objects - self._plain_objects:
@@ -390,6 +395,7 @@ class Conversions:
                 self._reads_optional,
                 self._reads_lengths,
                 only_counts,
+                bool(self._dicts),
                 self._wanted | self._refused | self._decided if self._decided and not only_counts else None,
             )
             with trial(made_trial, self._wanted) as run:
@@ -403,12 +409,13 @@ class Conversions:
         """``orders``: a ``__lt__`` decides, which what sorts may call."""
         lines = self._lines_in(code)
         asks = self._asks_identity and (tests_none(code) or tests_identity(code))
-        if not (lines or asks or self._lists or orders or looks_inside(code)):
+        chooses = bool(self._lists or self._dicts)  # how long lists are, or the keys of dictionaries
+        if not (lines or asks or chooses or orders or looks_inside(code)):
             return None
         from .rewriting.converter import Wanted, converted
 
         refused = frozenset(line for file, line in self._refused if file == code.co_filename)
-        return converted(code, Wanted(lines, refused, asks, bool(self._lists), orders))
+        return converted(code, Wanted(lines, refused, asks, chooses, orders))
 
     def _orders(self, functions: Sequence[types.FunctionType]) -> bool:
         return any(one.__name__ == "__lt__" and self._lines_in(own_code(one)) for one in functions)

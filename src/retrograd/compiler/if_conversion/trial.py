@@ -112,6 +112,9 @@ class Trial:
         has_lengths: whether there are arguments that are lists with as many items as they come with.
         places: the tests that these have an item at a place: the place, the test, and how many there are, by its id.
         refuses_lists: whether something was done with one that cannot be done with each that it may be.
+        dicts: whether decisions may choose the keys of dictionaries and sets that the function makes.
+        wants_dicts: whether they would have to.
+        refuses_dicts: whether something was done with such that cannot be done with each that it may be.
         has_optional: whether there are arguments that may be None, or members of enumerations that differ.
         refuses_optional: whether something was asked of what may be None that cannot be answered.
         plain_objects: where no object is to be chosen by decisions, because what is done with it cannot be.
@@ -134,6 +137,7 @@ class Trial:
         optional: bool,
         lengths: bool,
         only_counts: bool = False,
+        dicts: bool = False,
         known: Container[Site] | None = None,
     ) -> None:
         self.only_counts: bool = only_counts
@@ -146,6 +150,9 @@ class Trial:
         self.places: dict[int, tuple[int, BoolTracer, Any]] = {}
         self.wants_lists: bool = False
         self.refuses_lists: bool = False
+        self.dicts: bool = dicts and not asked.inside and not catches
+        self.wants_dicts: bool = False
+        self.refuses_dicts: bool = False
         self._reads_optional: bool = optional
         self.has_optional: bool = False
         self.refuses_optional: bool = False

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from ..operators import ANEW, COMPARISONS, OF_TESTS
+from .key_statements import calls_in_each, collecting, is_maker_call
 from .list_statements import is_written_for_lists
 from .matches import asks_for_parts
 from .tree import RefusedError, at, copied, later, of_arms
@@ -130,7 +131,16 @@ class ArmExpressions(ast.NodeTransformer):
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         return self.filtered(copied(node), _of_that_iterator) or self._born(node)
 
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        return self.collected(node, _of_that_iterator, True) or self.generic_visit(node)  # which refuses it
+
+    def visit_Set(self, node: ast.Set) -> ast.AST:
+        things = ast.List(list(map(self.visit, node.elts)), ast.Load())
+        return at(of_arms("makers.made", ast.Constant("set"), ast.Constant(False), things), node)
+
     def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        if found := self.collected(node, _of_that_iterator):
+            return found
         made = self._born(node)
         node.key = at(of_arms("places.as_key", node.key), node.key)
         return made
@@ -173,6 +183,13 @@ class ArmExpressions(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if is_written_for_lists(node) or asks_for_parts(node):
             node.args[0] = self.visit(node.args[0])
+            return node
+        if found := self.collected(node, _of_that_name):
+            return found
+        if is_maker_call(node):
+            node.args = [one if isinstance(one, ast.Constant) else self._held(one) for one in node.args]
+            for keyword in node.keywords:
+                keyword.value = self._held(keyword.value)
             return node
         if any(one.arg is None for one in node.keywords):
             raise RefusedError("a ** before an argument or an item")
@@ -263,9 +280,27 @@ class ArmExpressions(ast.NodeTransformer):
         except RefusedError:
             return None
 
+    def collected(self, node: ast.expr, plainly: Visit, decides: bool = False) -> ast.expr | None:
+        """``{… for … if test}``; None where that cannot be written, or need not be. ``decides``: it does."""
+        given = collecting(node)
+        if given is None or any(one.is_async for one in given[1].generators):
+            return None
+        kind, of = given
+        decides |= any(one.ifs for one in of.generators)
+        if not (decides or self._lists):
+            return None
+        try:
+            items, *rest = self._given("list", copied(of), plainly(copied(node)))
+        except RefusedError:
+            return None
+        return at(of_arms("keyed", kind, ast.Constant(decides), items, *rest), node)
+
     def _given(self, name: str, of: ast.GeneratorExp | ast.ListComp, plainly: ast.expr) -> list[ast.expr]:
         """What is read, what each item gives, where, what is done as it is written, whether an item gives several."""
-        items, is_nested = later(self.items(copied(of.generators[0].iter))), len(of.generators) > 1
+        read, is_nested = self.items(copied(of.generators[0].iter)), len(of.generators) > 1
+        if calls_in_each(of):
+            read = at(of_arms("makers.in_order", read), of)
+        items = later(read)
         return [items, self._of_each(name, of), self.site(of), later(plainly), ast.Constant(is_nested)]
 
     def _of_each(self, name: str, of: ast.GeneratorExp | ast.ListComp) -> ast.expr:

@@ -22,6 +22,7 @@ from .arm_expressions import REDUCTIONS, asks_array, is_of_tests, membership, of
 from .arm_statements import ArmStatements, WrittenLoop
 from .assignment_expressions import write_as_assignments
 from .jumps import Loop, deciding_tests, header_of, returns, returns_or_goes_on
+from .key_statements import write_for_keys
 from .list_statements import LIST_FUNCTIONS, asks_for_entry, is_written_for_lists, write_deletions, write_for_lists
 from .liveness import Around, kept
 from .matches import asks_for_parts, write_as_tests
@@ -50,11 +51,11 @@ _ORDERS = frozenset(
         *("insort", "insort_left", "insort_right"),
     }
 )
-#: Methods and functions that search, or sort, or ask what decisions choose, or take items out at a place.
+#: Methods and functions that search, or sort, or ask what decisions choose, or put items in and take them out.
 _SEARCHES = frozenset(
     {
         *("accumulate", "filter", "get", "index", "isinstance", "median", "nlargest", "nsmallest", "range", "remove"),
-        *("__delitem__", "insert", "pop"),
+        *("__delitem__", "add", "discard", "insert", "pop", "setdefault"),
         *_ORDERS,
     }
 )
@@ -141,6 +142,7 @@ class _Converter(ast.NodeTransformer):
         write_deletions(function)
         self._arms = ArmStatements(file, wanted.refused, kept(function), _free_in(function), wanted.lists)
         self._found |= wanted.lists and write_for_lists(function)
+        self._found |= wanted.lists and write_for_keys(function)
 
     def convert(self) -> bool:
         """Whether there was something to convert."""
@@ -221,6 +223,8 @@ class _Converter(ast.NodeTransformer):
         if is_written_for_lists(node) or asks_for_parts(node):
             node.args[0] = self.visit(node.args[0])
             return node
+        if made := self._collected(node):
+            return made
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         if isinstance(node.func, ast.Attribute) and asks_array(node) and self._hits(node):
             self._found = True
@@ -270,6 +274,19 @@ class _Converter(ast.NodeTransformer):
             filtered = self._arms.expressions.filtered(copied(node), self._plainly)
             self._found |= bool(filtered) and self._hits(node)
         return filtered or self._plainly(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
+        return self._collected(node) or self._plainly(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
+        return self._collected(node) or self._plainly(node)
+
+    def _collected(self, node: ast.expr) -> ast.expr | None:
+        """A comprehension of a dictionary or a set, or ``set(… for …)``; None of anything else."""
+        hits = self._hits(node)
+        made = self._arms.expressions.collected(node, self._plainly, hits) if hits or self._wanted.lists else None
+        self._found |= bool(made) and hits
+        return made
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         return self._as_test(node)

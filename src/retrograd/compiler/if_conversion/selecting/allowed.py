@@ -23,6 +23,10 @@ from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import is_choice
 from ...tracing.float_tracer import is_tracer
 from ...tracing.followed_calls import follower_of, own_code
+from ..keyed.chosen import are_keyed, asked_of_each
+from ..keyed.dicts import contains as contains_key
+from ..keyed.noted import note_keys
+from ..keyed.tracers import KEYED, KeyedMethod, PartialSet
 from ..operators import ANEW, IN_PLACE, METHODS, NAMES, ROWS
 from ..tracers.chosen_arrays import all_places
 from ..tracers.conditions import among, joined
@@ -84,8 +88,8 @@ _METHODS = frozenset({"get", "items", "keys", "values", "index", "count", "copy"
 _MAKERS = frozenset({list, dict, collections.deque, collections.defaultdict})
 _LAZY = frozenset({zip, enumerate, reversed, list, tuple})
 #: What does with each thing that may be chosen what is asked of it.
-_CHOSEN = frozenset({ListMethod, ObjectTracer, PartialList})
-_PARTIAL = frozenset({PartialList, PartialIterator})
+_CHOSEN = frozenset({KeyedMethod, ListMethod, ObjectTracer, PartialList, *KEYED})
+_PARTIAL = frozenset({PartialList, PartialIterator, *KEYED})
 _SINGLE = OPERANDS - {list, tuple, FrozenList}
 _DEFAULTS = [(), (None,), (float,), (int,), (list,), (dict,), (str,), (tuple,), (set,)]
 _SEARCHED = frozenset({list, tuple, dict, set, frozenset, range, str})
@@ -107,7 +111,7 @@ def operand(thing: Any) -> Any:
         return thing
     if type(thing) is MaybeTracer:
         return present(thing)
-    if type(thing) is PartialList:
+    if type(thing) is PartialList or type(thing) in KEYED:
         return thing
     is_object = may_be_chosen(thing) and is_told_by_identity(type(thing)) and is_quiet(type(thing))
     if is_object or type(thing) is ObjectTracer or isinstance(thing, np.generic):
@@ -160,6 +164,10 @@ def minus(thing: Any) -> Any:
 
 def contains(thing: Any, things: Any) -> Any:
     """``thing in things``."""
+    if type(things) in KEYED and getattr(things, "_rg_name", "keys") == "keys":
+        return contains_key(getattr(things, "_rg_of", things), thing)
+    if are_keyed(things):
+        return asked_of_each(things, lambda one: contains(thing, one))
     found = _is_among(thing, things) if current() is not None else None
     if found is not None:
         return found
@@ -208,7 +216,7 @@ def augmented(name: str, old: Any, new: Any) -> Any:
     if not in_arms():
         return IN_PLACE[name](old, new)
     old = present(old)
-    if type(old) is PartialList or type(old) is ObjectTracer:
+    if type(old) is PartialList or type(old) is PartialSet or type(old) is ObjectTracer:
         return IN_PLACE[name](old, new)
     if type(old) is np.ndarray and (places := all_places(old)) is not None:
         return _stored_in(old, places, operated(name, old, new))
@@ -291,12 +299,15 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         return function(*arguments, **options)
     if current() is not None and function is not isinstance and (follower := follower_of(function)) is not None:
         function, kind = follower, types.FunctionType
+    if len(arguments) == 1 and function is len and are_keyed(arguments[0]):
+        return asked_of_each(arguments[0], lambda one: call(len, one))
     if current() is not None and (not _PARTIAL.isdisjoint(map(type, arguments)) or function in (range, filter)):
         found = of_function(function, arguments, options)
         if found is not NotImplemented:
             return found
     if current() is not None and (found := ordered(function, arguments, options)) is not NotImplemented:
         return found
+    note_keys(function, arguments)
     if current() is not None and (found := _searched(function, arguments, options)) is not None:
         return found
     if not in_arms():
@@ -582,7 +593,7 @@ def _checked(function: types.FunctionType) -> types.FunctionType:
     if not is_library(function.__globals__.get("__name__")):
         trial = current()
         own = own_code(function)
-        code = _checked_code(own, own.co_filename, trial is not None and trial.lists)
+        code = _checked_code(own, own.co_filename, trial is not None and (trial.lists or trial.dicts))
     if isinstance(code, str):
         raise refuse(f"calls {function.__name__}, {code}")
     name, defaults = function.__name__, function.__defaults__

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import builtins
 import functools
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +21,9 @@ from ...tracing.choice_tracer import is_choice
 from ...tracing.float_tracer import is_tracer
 from ...tracing.followed_numpy import METHODS
 from ..conversions import Site
+from ..keyed import makers
+from ..keyed.dicts import members
+from ..keyed.tracers import KEYED
 from ..operators import COMPARISONS, OF_TESTS
 from ..tracers import conditions
 from ..tracers.conditions import is_taken, joined
@@ -56,6 +59,8 @@ __all__ = [
     "is_instance",
     "is_there",
     "item_of",
+    "keyed",
+    "makers",
     "negated",
     "of_array",
     "of_tests",
@@ -195,7 +200,7 @@ def reduced(
     only once: here, more of them may be read than the function reads. ``is_nested``: each item gives several.
     """
     is_pythons = function is getattr(builtins, name)
-    things = _read_on(items, site, is_whole=name not in _MAY_END) if is_pythons else None
+    things = members(_read_on(items, site, name not in _MAY_END), name) if is_pythons else None
     if things is None:
         return plain()
     if name not in _REDUCED or is_nested:
@@ -226,7 +231,7 @@ def _read_on(items: Callable[[], Any], site: Site, is_whole: bool = False) -> An
 
 def _of_entries(things: Any, each: Each, site: Site) -> tuple[Any, Each]:
     """The same of a list's entries: each is tested where it is there."""
-    if type(things) not in (PartialList, PartialIterator):
+    if type(things) not in (PartialList, PartialIterator, *KEYED):
         return things, each
 
     def of_entry(entry: Entry) -> tuple[Callable[[], Any], Callable[[], Any]]:
@@ -237,6 +242,16 @@ def _of_entries(things: Any, each: Each, site: Site) -> tuple[Any, Each]:
 
 
 def _filtered(things: Any, each: Each, site: Site, is_nested: bool) -> Any:
+    found, tests = _passing(things, each, site, is_nested)
+    trial = current()
+    if BoolTracer not in map(type, tests) or trial is None:
+        return born(found)
+    trial.wants_lists = True
+    return born(partial(found, tests))
+
+
+def _passing(things: Any, each: Each, site: Site, is_nested: bool) -> tuple[list[Any], list[Any]]:
+    """What there is of the items that may pass, and whether they do."""
     found: list[Any] = []
     tests: list[Any] = []
     things, each = _of_entries(things, each, site)
@@ -249,11 +264,7 @@ def _filtered(things: Any, each: Each, site: Site, is_nested: bool) -> Any:
             inside = entries_of(given) if is_nested else (Entry(0, given, True),)
             found += [entry.item for entry in inside]
             tests += [joined("minimum", entry.is_there, holds) for entry in inside]
-    trial = current()
-    if BoolTracer not in map(type, tests) or trial is None:
-        return born(found)
-    trial.wants_lists = True
-    return born(partial(found, tests))
+    return found, tests
 
 
 def _unset() -> Any:
@@ -263,10 +274,30 @@ def _unset() -> Any:
 def changing(thing: Any, make: Callable[[], Any] | None = None) -> Any:
     """A new list that the function changes: decisions may choose how long it is then. ``make``: what was called."""
     trial = current()
+    if trial is not None and trial.dicts and make is None and type(thing) in (dict, set):
+        return makers.changing(thing)
     if make is not None and make() not in (list, deque):  # it may be another one's list
         return thing
     is_list = type(thing) in (list, deque) and getattr(thing, "maxlen", None) is None
     return born(partial(thing, kind=type(thing))) if trial is not None and trial.lists and is_list else thing
+
+
+def keyed(
+    kind: Any,
+    decides: bool,
+    items: Callable[[], Any],
+    each: Each,
+    site: Site,
+    plain: Callable[[], Any],
+    is_nested: bool,
+) -> Any:
+    """``{… for … in items() if …}``, or such a dictionary. ``decides``: a test in it does."""
+    trial, function = current(), {"dict": dict, "set": set}[kind] if type(kind) is str else kind
+    if trial is None or not any(function is one for one in (dict, set, Counter)):
+        return plain()
+    trial.wants_dicts |= decides
+    things = members(_read_on(items, site, is_whole=True), function.__name__) if trial.dicts else None
+    return plain() if things is None else makers.collected(function, *_passing(things, each, site, is_nested))
 
 
 def entries(things: Any) -> Any:

@@ -10,6 +10,9 @@ from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import ChoiceTracer, is_choice
 from ...tracing.float_tracer import is_tracer
 from ..conversions import Site
+from ..keyed.chosen import are_keyed, asked_of_each
+from ..keyed.dicts import truth as truth_of_keys
+from ..keyed.tracers import KEYED
 from ..tracers.conditions import joined
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.partial_list import PartialList
@@ -26,6 +29,10 @@ def test_of(thing: Any) -> Any:
     """A test; of a number that is traced, whether it is not zero; of such a list, whether it has any items."""
     if type(thing) is PartialList:
         return truth(thing)
+    if type(thing) in KEYED:
+        return truth_of_keys(thing)
+    if are_keyed(thing):
+        return asked_of_each(thing, truth_of_keys)
     if type(thing) is MaybeTracer:
         inside = test_of(tested(thing._rg_thing))
         return joined("minimum", thing._rg_tests[True], inside if type(inside) is BoolTracer else bool(inside))

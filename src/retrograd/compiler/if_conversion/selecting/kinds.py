@@ -7,7 +7,7 @@ import inspect
 import itertools
 import math
 import types
-from collections import defaultdict, deque, namedtuple
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,23 @@ from .... import math as our_math
 from ....index import IndexTracer
 from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import CHOICES
+from ..keyed.tracers import KEYED
 from ..tracers.frozen_list import FrozenList
 from ..tracers.partial_list import EntriesOf, PartialIterator, PartialList
 from ..tracers.test_array import TestArray
 from .selections import NUMBERS
 
-__all__ = ["CONTAINERS", "ITERATORS", "OF_ARRAYS", "OPERANDS", "PURE", "STILL", "VIEWS", "may_be_read_on"]
+__all__ = [
+    "CONTAINERS",
+    "DICTIONARIES",
+    "ITERATORS",
+    "OF_ARRAYS",
+    "OPERANDS",
+    "PURE",
+    "STILL",
+    "VIEWS",
+    "may_be_read_on",
+]
 
 #: What arithmetic on which has no effect.
 OPERANDS: frozenset[type] = NUMBERS | {
@@ -42,6 +53,8 @@ OPERANDS: frozenset[type] = NUMBERS | {
 }
 #: What is read by subscripts and loops without effect.
 CONTAINERS: frozenset[type] = frozenset({list, tuple, FrozenList, deque, dict, str, range, np.ndarray})
+#: Those that have keys.
+DICTIONARIES: frozenset[type] = frozenset({dict, defaultdict, Counter, OrderedDict})
 #: What loops over them give.
 VIEWS: frozenset[type] = frozenset({type({}.items()), type({}.keys()), type({}.values())})
 #: What is read once. An arm reads what it has made.
@@ -96,7 +109,7 @@ def may_be_read_on(thing: Any) -> bool:
     if kind in (zip, enumerate, reversed):
         parts = thing.__reduce__()[1]
         return all(may_be_read_on(one) for one in (parts if kind is zip else parts[:1]))
-    return kind in CONTAINERS or kind in _ITERATORS or kind in (PartialList, PartialIterator, enum.EnumMeta)
+    return kind in CONTAINERS or kind in _ITERATORS or kind in (*KEYED, PartialList, PartialIterator, enum.EnumMeta)
 
 
 _BY_INDEX: type = type(iter(np.empty(0)))

@@ -17,6 +17,7 @@ from ...guards.libraries import is_library
 from ...tracing.bool_tracer import BoolTracer, is_comparison
 from ...tracing.choice_tracer import ChoiceTracer, is_choice
 from ...tracing.float_tracer import FloatTracer
+from ..keyed.tracers import KEYED, KeyedMethod, PartialDict
 from ..tracers.chosen_arrays import keys_of, place_of
 from ..tracers.conditions import among, joined, must_hold, negated
 from ..tracers.frozen_list import FrozenList
@@ -25,7 +26,7 @@ from ..tracers.object_tracer import ObjectTracer
 from ..tracers.partial_list import ListMethod, PartialList
 from ..tracers.test_array import TestArray
 from ..trial import Frame, NotAnArmError, current, in_arms, once, recorder, refuse, running_line
-from .kinds import CONTAINERS, OPERANDS, STILL
+from .kinds import CONTAINERS, DICTIONARIES, OPERANDS, STILL
 from .objects import fields_of, has_method, is_plain, of_class
 from .selections import NUMBERS, chosen_at, may_be_chosen, number_of
 from .stores import Place
@@ -48,6 +49,7 @@ __all__ = [
     "is_told_by_identity",
     "item",
     "note_change",
+    "one_by_choice",
     "one_of",
     "present",
     "set_attribute",
@@ -156,7 +158,7 @@ def _getter(kind: Any, name: str, is_class: bool) -> types.FunctionType | None:
     return None
 
 
-_READ_AS_THEY_ARE = OPERANDS | {ObjectTracer, PartialList, ListMethod}
+_READ_AS_THEY_ARE = OPERANDS | {ObjectTracer, PartialList, ListMethod, KeyedMethod, *KEYED}
 
 
 def set_attribute(thing: Any, name: str, value: Any) -> None:
@@ -185,6 +187,9 @@ def set_attribute(thing: Any, name: str, value: Any) -> None:
 def item(thing: Any, key: Any, at_once: bool = False) -> Any:
     """``thing[key]``. ``at_once``: it is only called, or an attribute of it is read."""
     thing = present(thing)
+    if type(thing) is PartialDict:
+        return thing[key]
+    _note_keys(thing, key)
     if type(key) is MaybeTracer and type(thing) is dict and None in thing:
         return _of_optional(key, lambda known: item(thing, known, at_once))
     key = as_key(present(key))
@@ -214,6 +219,22 @@ def item(thing: Any, key: Any, at_once: bool = False) -> Any:
     return born(found) if type(thing) is list and type(key) is slice else found
 
 
+def _note_keys(things: Any, key: Any) -> None:
+    """A dictionary gets a key in an arm, or one that decisions choose: its keys are to be chosen by decisions."""
+    trial = current()
+    if trial is None or trial.dicts or type(things) not in DICTIONARIES:
+        return
+    if type(key) is ObjectTracer:
+        trial.wants_dicts |= not (_hash_by_identity(key) and all(one in things for one in key._rg_things.values()))
+        return
+    parts = key if type(key) is tuple else (key,)
+    options = key.possible() if is_choice(key) else None
+    if options is None and any(is_choice(one) or is_comparison(one) or type(one) is MaybeTracer for one in parts):
+        trial.wants_dicts = True
+    elif options is not None or (in_arms() and {int, str, bool}.issuperset(map(type, parts))):
+        trial.wants_dicts |= not all(one in things for one in options or (key,))
+
+
 def _of_optional(key: MaybeTracer, look_up: Callable[[Any], Any]) -> Any:
     """What is found by a key that may be None."""
     from .decisions import select  # which imports this module
@@ -231,10 +252,10 @@ def _item_by_choice(thing: Any, key: ChoiceTracer, at_once: bool) -> Any:
     if (selected := _item_by_argument(thing, key)) is not None:
         return selected
     things = {place: thing[place] for place in _places(thing, key)}
-    return _one_by_choice(things, key, at_once) if things else thing[key.plain()]
+    return one_by_choice(things, key, at_once) if things else thing[key.plain()]
 
 
-def _one_by_choice(things: Mapping[Any, Any], key: ChoiceTracer, at_once: bool = False) -> Any:
+def one_by_choice(things: Mapping[Any, Any], key: ChoiceTracer, at_once: bool = False) -> Any:
     """One of some things, by the options of a key: a number, an object, or what it is in this run."""
     trial = current()
     if trial is None:
@@ -258,11 +279,11 @@ def got(things: Any, key: Any, default: Any = None) -> Any:
     if type(key) is MaybeTracer and type(things) is dict:
         return _of_optional(key, lambda known: _got_or_read(things, known, default))
     if type(key) is ObjectTracer and type(things) is dict and _hash_by_identity(key):
-        return _one_by_choice({place: things.get(one, default) for place, one in key._rg_things.items()}, key._rg_key)
+        return one_by_choice({place: things.get(one, default) for place, one in key._rg_things.items()}, key._rg_key)
     options = key.possible() if type(things) is dict and is_choice(key) else None
     if not options or len(options) > _MOST_PLACES:
         return None
-    return _one_by_choice({option: things.get(option, default) for option in sorted(options, key=repr)}, key)
+    return one_by_choice({option: things.get(option, default) for option in sorted(options, key=repr)}, key)
 
 
 def _got_or_read(things: dict[Any, Any], key: Any, default: Any) -> Any:
@@ -347,7 +368,12 @@ def _all_places(thing: Sequence[Any], key: ChoiceTracer) -> list[Any]:
 
 def set_item(value: Any, thing: Any, key: Any) -> None:
     """``thing[key] = value``."""
-    thing, key = present(thing), as_key(present(key) if type(thing) is list else key)
+    thing = present(thing)
+    if type(thing) is PartialDict:
+        thing[key] = value
+        return
+    _note_keys(thing, key)
+    key = as_key(present(key) if type(thing) is list else key)
     if type(thing) is ObjectTracer or type(thing) is PartialList:
         thing[key] = value
         return

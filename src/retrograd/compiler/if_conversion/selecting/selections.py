@@ -16,6 +16,7 @@ from ...guards.libraries import is_library
 from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import CHOICES, LARGEST, WIDE, is_choice, own_kind
 from ...tracing.float_tracer import FloatTracer
+from ..keyed.tracers import KeyEntries, PartialDict, PartialSet
 from ..tracers.conditions import joined, must_hold_around, negated
 from ..tracers.frozen_list import FrozenList
 from ..tracers.maybe_tracer import MaybeTracer
@@ -75,6 +76,8 @@ class Selection:
             return self._of_records(fields, yes, no)
         if kinds[0] in _TRUTHS and kinds[1] in _TRUTHS:
             return self._of_truths(yes, no)
+        if kinds == (KeyEntries, KeyEntries):
+            return self._of_keys(yes, no)
         if kinds == (Entries, Entries) or PartialList in kinds or (kinds == (list, list) and len(yes) != len(no)):
             return self._of_partial_lists(yes, no)
         if kinds[0] in _LISTS and kinds[1] in _LISTS and len(yes) == len(no):
@@ -186,6 +189,12 @@ class Selection:
             raise refuse("gives a list of another length")
         return selected_lists.chosen_of(self, self._test, yes, no)
 
+    def _of_keys(self, yes: Any, no: Any) -> Any:
+        """What a dictionary, or a set, may have."""
+        from ..keyed import entries  # which imports this module
+
+        return entries.merged(self, self._test, yes, no)
+
     def _of_truths(self, yes: Any, no: Any) -> Any:
         if type(yes) is type(no) is bool:
             return yes if yes is no else self._test if yes else negated(self._test)
@@ -214,7 +223,9 @@ def may_be_chosen(thing: Any) -> bool:
     return not is_library(kind.__module__) and not issubclass(kind, _NO_OBJECTS)
 
 
-_OBJECTS = frozenset({dict, types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial})
+_OBJECTS = frozenset(
+    {PartialDict, PartialSet, dict, types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial}
+)
 _NO_OBJECTS = (Value, float, int, complex, str, list)
 
 

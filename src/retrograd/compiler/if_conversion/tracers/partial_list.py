@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from ..keyed.tracers import KEYED
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -66,7 +68,7 @@ class EntriesOf:
         self.things: Any = things
 
     def __iter__(self) -> Iterator[Entry]:
-        if type(self.things) in (PartialList, PartialIterator):
+        if type(self.things) in (PartialList, PartialIterator, *KEYED):
             return iter(_actions().read_on(self.things))
         return (Entry(0, one, True) for one in self.things)
 

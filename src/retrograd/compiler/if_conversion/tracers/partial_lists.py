@@ -8,12 +8,14 @@ import itertools
 import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 from ....engine.source_lines import current_location
 from ...guards import builtin_overrides
 from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import ChoiceTracer, is_choice
+from ..keyed.tracers import KEYED
 from ..selecting.searches import sorted_entries
 from ..selecting.selections import chosen_at, unset
 from ..selecting.stores import Place
@@ -74,6 +76,8 @@ def entries_of(thing: Any) -> Entries:
     """The entries of a list; all of a plain one are there."""
     if type(thing) is PartialIterator:
         return Entries(read_on(thing))
+    if type(thing) in KEYED:
+        return _keyed().entries_in_order(thing)  # type: ignore[no-any-return]
     if type(thing) is PartialList:
         _check(thing)
         return thing._rg_entries
@@ -96,6 +100,9 @@ def plain(thing: PartialList) -> Any:
 
 def read_on(thing: Any) -> Iterator[Entry]:
     """The entries, for a loop that does not change the list, nor what it was made of."""
+    if type(thing) in KEYED:
+        yield from _keyed().read_on(thing)
+        return
     sources = [(thing, thing._rg_entries)] if type(thing) is PartialList else thing._rg_sources
     if type(thing) is PartialIterator:
         if thing._rg_is_read:
@@ -121,6 +128,8 @@ def _check(thing: PartialList) -> None:
 
 def _has_changed(source: Any, then: Sequence[Any]) -> bool:
     """Whether a list has something else than it had."""
+    if type(source) in KEYED:
+        return source._rg_entries is not then
     if type(source) is PartialList:
         _check(source)
         return source._rg_entries is not then
@@ -141,6 +150,12 @@ def plain_items(thing: Any) -> Iterator[Any]:
 def truth(thing: PartialList) -> Any:
     """Whether it has any items."""
     return any_of(one.is_there for one in entries_of(thing))
+
+
+def _keyed() -> ModuleType:
+    from ..keyed import dicts  # which imports this module
+
+    return dicts
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -205,6 +220,8 @@ def of_function(function: Any, arguments: tuple[Any, ...], options: dict[str, An
     )
     if not is_pythons or name not in _FUNCTIONS:
         return NotImplemented
+    if not KEYED.isdisjoint(map(type, arguments)):
+        arguments = tuple(_keyed().listed(one, name, options.get("key") is not None) for one in arguments)
     return _FUNCTIONS[name](*arguments, **options)
 
 
@@ -291,6 +308,9 @@ def _iterator(kind: Any, entries: Iterable[Entry], things: Sequence[Any]) -> Par
     for one in things:
         if type(one) is PartialIterator:
             sources += one._rg_sources
+        elif type(one) in KEYED:
+            of = getattr(one, "_rg_of", one)
+            sources.append((of, of._rg_entries))
         elif type(one) in (PartialList, list):
             sources.append((one, one._rg_entries if type(one) is PartialList else tuple(one)))
     return PartialIterator(kind, entries, sources)

@@ -1,0 +1,1 @@
+"""Dictionaries and sets of which decisions choose the keys that they have."""
