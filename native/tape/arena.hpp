@@ -52,6 +52,7 @@ enum Flag : uint8_t {
   HAS_EXTRA = 8,       // an arena node with an entry in the side table
   OWNS_B = 16,         // an arena node whose second operand is a Value
   OWNS_OPERANDS = 32,  // an arena node with an operand list
+  UNRECORDED = 32,     // a leaf that is the result of an operation inside no_grad
   FRESH = 64,          // a leaf whose __init__ has not run
   IN_BUFFER = 128,     // a leaf whose numbers are also in a parameter buffer
 };

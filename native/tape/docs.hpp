@@ -128,7 +128,8 @@ Args:
 Raises:
     TypeError: ``gradient`` is not a real number, or ``create_graph`` is true.
     ChangedValueError: The ``.data`` of something that an operation used has changed since.
-    MissingDerivativeError: A node made with children has no derivative.
+    MissingDerivativeError: A node made with children has no derivative, or this Value was computed inside
+        ``no_grad``.
     ForeignThreadError: This Value was computed in another thread.
 
 Example:

@@ -130,11 +130,8 @@ PyObject* reduce_with(PyObject* xs, PyObject* ys, const char* name) {
   size_t n = operands.objects.size();
   if (paired && !operands.read(ys, name)) return nullptr;
   if (paired && operands.objects.size() != 2 * n) {
-    Ref expected(
-        PyUnicode_FromFormat("two sequences of equal length, the first having %zd", static_cast<Py_ssize_t>(n)));
-    if (expected) {
-      raise_from("wrong_length", "(sOn)", name, expected.get(), static_cast<Py_ssize_t>(operands.objects.size() - n));
-    }
+    const size_t second_length = operands.objects.size() - n;
+    raise_from("unequal_lengths", "(snn)", name, static_cast<Py_ssize_t>(n), static_cast<Py_ssize_t>(second_length));
     return nullptr;
   }
   if (!R::empty && n == 0) {

@@ -58,7 +58,7 @@ PyObject* record_carefully(double data, uint16_t code, Value* a, Value* b, doubl
   }
   if (!tape->recording && !tape->tracer) {
     if (block) release_operands(block);
-    return as_object(new_leaf(data));
+    return as_object(new_leaf(data, UNRECORDED));
   }
   if (!make_room(tape)) {
     if (block) release_operands(block);

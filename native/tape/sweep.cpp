@@ -504,6 +504,10 @@ PyObject* value_backward(PyObject* self, PyObject* args, PyObject* keywords) try
     return nullptr;
   }
   if (gradient && !need_number(gradient, &seed, "backward(…)")) return nullptr;
+  if (as_value(self)->code == LEAF && as_value(self)->flags & UNRECORDED) {
+    raise_from("not_recorded", "(O)", self);
+    return nullptr;
+  }
   Tape* tape = this_tape();
   if (!tape) return nullptr;
   if (tape->backward_hook) {

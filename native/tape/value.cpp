@@ -507,7 +507,10 @@ bool become_node(Value* value, Tape* tape, Extra* extra, Given& given) {
     raise_from("foreign_thread", "()");
     return false;
   }
-  if (!tape->recording) return true;
+  if (!tape->recording) {
+    value->flags |= UNRECORDED;
+    return true;
+  }
   extra->children.reserve(given.children.size());
   if (!give_slot(value)) return false;
   for (Ref& child : given.children) extra->children.push_back(as_value(child.release()));

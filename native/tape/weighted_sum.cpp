@@ -62,11 +62,7 @@ PyObject* weighted_sum(PyObject*, PyObject* const* arguments, Py_ssize_t count) 
   Py_ssize_t n = PySequence_Size(weights.get());
   if (n != PySequence_Size(inputs.get())) {
     if (PySequence_Size(inputs.get()) > 0 && refuse_row(item(inputs, 0), n)) return nullptr;
-    Ref where(PyUnicode_FromFormat("a sum with %zd weights", n));
-    Ref expected(PyUnicode_FromFormat("%zd numbers", n));
-    if (where && expected) {
-      raise_from("wrong_length", "(OOn)", where.get(), expected.get(), PySequence_Size(inputs.get()));
-    }
+    raise_from("wrong_inputs", "(nn)", n, PySequence_Size(inputs.get()));
     return nullptr;
   }
   Ref total = Ref::borrow(arguments[2]);

@@ -31,6 +31,7 @@ __all__ = [
     "LeakedTraceError",
     "MissingDerivativeError",
     "MissingExtraError",
+    "MissingPeerError",
     "NativeMismatchError",
     "NotTraceableError",
     "NumberTooLargeError",
@@ -142,9 +143,9 @@ class TerminalError(RetrogradError, RuntimeError):
 
 
 class MissingDerivativeError(RetrogradError, RuntimeError):
-    """The backward pass reached a node that the user made without a derivative.
+    """The backward pass reached a node that the user made without a derivative, or began at a result of ``no_grad``.
 
-    Assign its ``_backward``, or make it as ``Value(data, children, local_grads)``.
+    Assign the node's ``_backward``, or make it as ``Value(data, children, local_grads)``.
 
     Example:
         >>> import retrograd as rg
@@ -258,6 +259,10 @@ class MissingExtraError(RetrogradError, ImportError):
     """A feature needs an optional package that is not installed; the message has the command that installs it."""
 
 
+class MissingPeerError(MissingExtraError, ValueError):
+    """``check_gradients`` was to ask a framework that is not installed."""
+
+
 class NativeMismatchError(RetrogradError, ImportError):
     """The native engine is missing, or was built from another op table or for another kind of Python."""
 
@@ -325,6 +330,11 @@ def _call(row: Op, operands: Sequence[float]) -> str:
     return f"{row.name}({', '.join(texts)})"
 
 
+def counted(count: int, noun: str) -> str:
+    """``1 program``, ``2,000 programs``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def describe(thing: object) -> str:
     """A short description of something received: its type and, when short, its repr."""
     text, kind = _safe_repr(thing), type(thing).__name__
@@ -350,7 +360,8 @@ def not_a_number(thing: object, where: str) -> Exception:
     refusal: Callable[[object], Exception] | None = getattr(type(thing), "_refusal", None)
     if refusal is not None:  # an index in a trace raises an error of its own
         return refusal(thing)
-    remedy = "pass a Value, int, float or NumPy scalar"
+    takes_values = where not in ("Value(…)", ".data", ".grad", "backward(…)", "local_grads")
+    remedy = f"pass {'a Value, ' if takes_values else 'an '}int, float or NumPy scalar"
     if hasattr(type(thing), "_local_grads"):
         remedy = "pass v.data, the plain number of the Value"
     elif isinstance(thing, complex):
@@ -361,6 +372,8 @@ def not_a_number(thing: object, where: str) -> Exception:
         remedy = "pass its number, x.item()"
     elif hasattr(thing, "__len__") or hasattr(thing, "shape"):
         remedy = "a Value holds one number, so pass the elements one by one"
+    elif hasattr(thing, "__float__"):
+        remedy = "convert it with float(…) first"
     elif thing is None and where == ".grad":
         remedy = "call zero_grad(), or assign 0.0, to clear a gradient"
     elif thing is None:
@@ -378,10 +391,15 @@ def number_too_large(thing: object, where: str) -> NumberTooLargeError:
 
 def no_float(function: str) -> TypeError:
     """``function`` (``float()``, ``int()``, ``an index`` …) would turn a Value into a plain number."""
-    use = "using a Value as an index or a count" if function == "an index" else f"{function} on a Value"
+    if function == "an index":
+        return TypeError(
+            "using a Value as an index or a count would silently cut the gradient: use int(v.data) for that, and "
+            "[v * x for x in xs] for the product with a list."
+        )
     return TypeError(
-        f"{use} would silently cut the gradient: use v.data for the plain number, "
-        "and retrograd.math (exp, log, floor, …) instead of Python's math for a Value."
+        f"{function} on a Value would silently cut the gradient: use v.data for the plain number, where no gradient is "
+        "wanted; else retrograd.math (exp, log, floor, …) instead of Python's math, and a list or an array of "
+        "dtype=object instead of an array of floats."
     )
 
 
@@ -412,6 +430,14 @@ def missing_derivative(value: Any) -> MissingDerivativeError:
     return MissingDerivativeError(
         f"{name_of(value)}{operation} was made with children but without a derivative: assign its _backward, "
         "or make it as Value(data, children, local_grads)."
+    )
+
+
+def not_recorded(value: Any) -> MissingDerivativeError:
+    """``value``, whose backward() was called, is the result of an operation inside ``no_grad``."""
+    return MissingDerivativeError(
+        f"{name_of(value)} was computed inside no_grad, where nothing is recorded, so that backward() has no graph to "
+        "go through: compute it outside of no_grad."
     )
 
 
@@ -476,6 +502,18 @@ def not_a_child(thing: object) -> TypeError:
 def children_twice() -> TypeError:
     """``Value(data, _children, children=…)`` got both kinds of children."""
     return TypeError("Value(…) got its children twice, by position and as children=: give them once.")
+
+
+def unequal_lengths(where: str, first: int, second: int) -> ValueError:
+    """``where`` got two sequences of so many elements."""
+    return ValueError(
+        f"{where} needs two sequences of equal length: the first has {counted(first, 'element')}, the second {second}."
+    )
+
+
+def wrong_inputs(expected: int, got: int) -> ValueError:
+    """A layer with ``expected`` weights for each output got another number of inputs."""
+    return ValueError(f"this layer takes {counted(expected, 'input')} and got {got}.")
 
 
 def wrong_length(where: str, expected: str, got: int) -> ValueError:
@@ -578,43 +616,4 @@ def other_arguments(what: str) -> TypeError:
     """A JAX function got arguments of another structure than it was made for."""
     return TypeError(
         f"this JAX function was made for arguments of another structure: {what}. Make a new one with to_jax()."
-    )
-
-
-def unknown_engine(name: str) -> EngineChoiceError:
-    """RETROGRAD_ENGINE is ``name``, which is not an engine."""
-    return EngineChoiceError(f"RETROGRAD_ENGINE is {name!r}: set it to 'native' (the default) or 'reference'.")
-
-
-def native_missing(reason: object) -> NativeMismatchError:
-    """The native module cannot be imported."""
-    return NativeMismatchError(
-        f"the native engine cannot be loaded ({reason}): build it with 'pip install .', "
-        "or set RETROGRAD_ENGINE=reference to use the slow engine in plain Python."
-    )
-
-
-def native_absent() -> str:
-    """No engine was asked for, and this installation has no native module: the pure wheel, or a checkout not built."""
-    return (
-        "retrograd runs on its reference engine, in plain Python, because no native module is installed here: the "
-        "numbers are the same, slowly. With a C++ compiler, 'pip install --no-binary retrograd retrograd' (or "
-        "'pip install .' in a checkout) builds it; RETROGRAD_ENGINE=reference in the environment chooses this engine "
-        "without this warning."
-    )
-
-
-def native_mismatch(built: str, table: str) -> NativeMismatchError:
-    """The native module was built from another op table than the one in src/retrograd/ops/table.py."""
-    return NativeMismatchError(
-        f"the native engine was built from another op table (digest {built}; src/retrograd/ops/table.py has {table}): "
-        "build it again with 'pip install .'."
-    )
-
-
-def free_threaded() -> NativeMismatchError:
-    """This Python runs without the GIL."""
-    return NativeMismatchError(
-        "retrograd needs the GIL, because it keeps one tape for each thread, and this is a free-threaded Python: "
-        "use an ordinary build of Python 3.11 or newer."
     )

@@ -51,7 +51,7 @@ def primitive(*, partials: Callable[..., Any]) -> Callable[[_Function], _Functio
     Args:
         partials: A function of the same arguments. It returns the partial derivative for each of them, a tuple when
             there are several, in the structure of the argument where that is a list or another pytree; None for an
-            argument that is not differentiated.
+            argument that is not differentiated, where there are several.
 
     Returns:
         A decorator. The decorated function takes Values and numbers, and returns a Value when there is a Value among
@@ -96,7 +96,7 @@ def primitive(*, partials: Callable[..., Any]) -> Callable[[_Function], _Functio
             if not given.values:
                 return _checked(number, name)
             if not engine.is_recording():
-                return Value(_checked(number, name))
+                return Value(_checked(number, name), given.values)  # a result of no_grad, which records no children
             slopes = [_plain(slope) for slope in given.slopes(rule, given.leaves_as_numbers())]
             return Value(_checked(number, name), given.values, OwnOperation(given, rule), local_grads=slopes)
 
@@ -171,6 +171,11 @@ class _Arguments:
             raise _wrong_partials(self.name, f"{len(self._trees)} in a tuple, one for each argument", result)
         found: list[Any] = []
         for part, (own, structure) in zip(parts, self._trees, strict=True):
+            if part is None and len(self._trees) == 1:
+                raise TypeError(
+                    f"the partials of {self.name} are None, and must be its partial derivative: check whether the "
+                    "function returns it."
+                )
             if part is None:
                 found += [None] * len(own)
             elif structure is None:

@@ -358,7 +358,7 @@ def dist(p: Iterable[Number], q: Iterable[Number], /) -> Any:
     """
     first, second = to_tuple(p, "dist"), to_tuple(q, "dist")
     if len(first) != len(second):
-        raise errors.wrong_length("dist", f"two points of equally many coordinates, {len(first)}", len(second))
+        raise errors.unequal_lengths("dist", len(first), len(second))
     return engine.functions["hypot"](
         *(_operand(a, "dist") - _operand(b, "dist") for a, b in zip(first, second, strict=True))
     )

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from support.parts import require
 
-from retrograd import engine
+from retrograd import engine, errors
 from retrograd.autodiff.check import GradientCheck, check_gradients
 from retrograd.autodiff.check.differences import central_difference
 from retrograd.autodiff.check.ulp import ulp_distance
@@ -253,6 +253,26 @@ def test_the_table_names_everything() -> None:
     assert "\x1b" not in text
     many = str(check_gradients(lambda xs: engine.reduce("sum", xs), [1.0] * 70, peers=QUICK))
     assert "… and 10 more inputs" in many
+
+
+@pytest.mark.parametrize("kind", [ValueError, errors.MissingExtraError])
+def test_a_peer_that_is_not_installed_is_a_missing_extra(kind: type[Exception], monkeypatch: Any) -> None:
+    monkeypatch.setattr("retrograd.autodiff.check.gradients.find_spec", lambda name: None)
+    with pytest.raises(kind, match=r"the peer 'jax' is not installed: pip install \"retrograd\[jax\]\""):
+        check_gradients(lambda x: x * x, 2.0, peers=["jax"])
+
+
+@pytest.mark.parametrize(
+    ("at", "says"),
+    [
+        ([2.0], r"list \[2\.0\] as its only argument \(missing a required argument: 'y'\)"),
+        ((2.0,), r"tuple \(2\.0,\) as its arguments \(missing"),
+        ({"x": 2.0, "z": 3.0}, "as its arguments"),
+    ],
+)
+def test_other_arguments_than_those_of_the_function_are_refused(at: Any, says: str) -> None:
+    with pytest.raises(TypeError, match=rf"\(x, y\) cannot be called with .*{says}.*: give the arguments in a tuple"):
+        check_gradients(lambda x, y: x * y, at)
 
 
 def test_wrong_questions_are_sentences() -> None:

@@ -88,6 +88,24 @@ def test_numbers_give_numbers_and_no_graph_gives_leaves() -> None:
     assert rg.grad(ratio, argnums="y")(2.0, y=3) == 8.0 * math.log(2.0)
 
 
+@pytest.mark.parametrize("partials", [lambda x: None, lambda x: (None,)])
+def test_partials_that_are_not_returned_are_no_zeros(partials: Any) -> None:
+    @rg.primitive(partials=partials)
+    def own(x: Any) -> Any:
+        return x * x
+
+    for call in (own, rg.compile(own)):
+        with pytest.raises(TypeError, match=r"the partials of own are None, .*: check whether the function returns it"):
+            rg.grad(call)(3.0)
+
+    @rg.primitive(partials=lambda x, name: (partials(x), None))
+    def named(x: Any, name: Any) -> Any:
+        return x * x
+
+    if partials(0.0) is None:  # of several arguments, one may have none
+        assert rg.grad(named)(3.0, "name") == 0.0
+
+
 def test_partials_on_numbers_have_the_first_order_only() -> None:
     assert rg.grad(numbers_only)(0.5) == math.cos(0.5)
     assert rg.jvp(numbers_only, 0.5, 2.0)[1] == 2 * math.cos(0.5)

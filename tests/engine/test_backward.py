@@ -286,6 +286,44 @@ def test_no_grad() -> None:
     assert (x * 2)._children != ()
 
 
+RESULTS: list[Callable[[Value], Any]] = [
+    lambda x: x * x,
+    lambda x: x + 1.0,
+    lambda x: abs(x),
+    lambda x: rmath.sum([x, 1.0]),
+    lambda x: rmath.softmax([x, 1.0])[1],
+    lambda x: rmath.where(1, x, 2.0),
+    lambda x: engine.weighted_sum([x], [x], 0.0),
+    lambda x: Value(1.0, (x,), "mine"),
+    lambda x: Value(1.0, (x,), (2.0,)),
+]
+
+
+@pytest.mark.parametrize("function", RESULTS)
+def test_a_result_of_no_grad_has_no_backward_pass(function: Callable[[Value], Any]) -> None:
+    x = Value(3.0, label="x")
+    with no_grad():
+        y = function(x)
+    y.label = "y"
+    with pytest.raises(errors.MissingDerivativeError, match=r"^'y' was computed inside no_grad, .*: compute it"):
+        y.backward()
+    assert (x.grad, y.grad) == (0.0, 0.0)
+    (y * x).backward()  # computed outside: y is a leaf of it
+    assert (x.grad, y.grad) == (y.data, 3.0)
+    leaf = y.detach()
+    leaf.backward()
+    assert leaf.grad == 1.0
+
+
+def test_a_leaf_made_inside_no_grad_is_a_leaf() -> None:
+    with no_grad():
+        x = Value(3.0, label="x")
+        x.data = 4.0
+    x.backward()
+    (x * x).backward()
+    assert x.grad == 9.0
+
+
 # --- changed data ---------------------------------------------------------------------------------
 
 

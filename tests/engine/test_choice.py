@@ -38,6 +38,7 @@ def test_without_a_native_module_the_reference_engine_runs_and_says_so_once() ->
     done = run(WITHOUT)
     assert done.stdout == "reference 6.0\n"
     assert done.stderr.count("EngineWarning") == 1
+    assert "'pip install .' in a checkout" in done.stderr
     assert "RETROGRAD_ENGINE=reference" in done.stderr
 
 

@@ -160,8 +160,10 @@ def test_weighted_sum_records_what_a_loop_records() -> None:
                 engine.zero_gradients(weights)
         assert all(result == results[0] for result in results)
         for engine in ENGINES:
-            with pytest.raises(ValueError, match="a sum with 1 weights needs 1 numbers and got 2"):
+            with pytest.raises(ValueError, match=r"^this layer takes 1 input and got 2\.$"):
                 engine.weighted_sum([engine.Value(1.0)], [1.0, 2.0], 0.0)
+            with pytest.raises(ValueError, match=r"^dot needs .* length: the first has 1 element, the second 2\.$"):
+                engine.reduce("dot", [engine.Value(1.0)], [1.0, 2.0])
 
 
 def test_the_surfaces_are_equal() -> None:

@@ -16,8 +16,7 @@ import pytest
 from support.timeouts import PATIENCE
 
 import retrograd as rg
-from retrograd import errors
-from retrograd.engine import ENGINE, Value
+from retrograd.engine import ENGINE, Value, installation
 
 LENGTH = 3_000_000 if ENGINE == "native" else 60_000
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
@@ -272,4 +271,4 @@ def test_free_threaded_builds_are_refused_with_a_sentence() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1
-    assert str(errors.free_threaded()) in done.stderr
+    assert str(installation.free_threaded()) in done.stderr

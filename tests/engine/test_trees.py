@@ -335,3 +335,22 @@ def test_a_list_that_is_changed_while_it_is_taken_apart() -> None:
     leaves, structure = flatten(items)
     assert leaves == [1.0, 5.0]
     assert structure.collect(["a", "b"]) == ["a", ["b"]]
+
+
+class Plain:
+    """No dataclass."""
+
+    def __init__(self) -> None:
+        self.x = 1.0
+
+
+@pytest.mark.parametrize(
+    ("tree", "says"),
+    [
+        ({"name": "a", "x": 1.0}, r"\['name'\] is 'a' of type str; .*: pass what is not differentiated as another arg"),
+        ([Plain()], "make its class a dataclass, or register it with retrograd.register_pytree_node"),
+    ],
+)
+def test_what_is_no_leaf_is_refused_with_a_way_out(tree: Any, says: str) -> None:
+    with pytest.raises(TypeError, match=says):
+        flatten(tree)

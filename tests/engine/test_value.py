@@ -88,6 +88,24 @@ def test_sentences_say_what_to_do() -> None:
                 operation(thing, Value(1.0))
 
 
+@pytest.mark.parametrize(
+    ("attempt", "says"),
+    [
+        (lambda v: np.array([v], dtype=float), "an array of dtype=object instead of an array of floats"),
+        (lambda v: np.full(2, v, dtype=float), "an array of dtype=object instead of an array of floats"),
+        (lambda v: np.zeros(3).__setitem__(1, v), "an array of dtype=object instead of an array of floats"),
+        (lambda v: v * [1.0, 2.0], r"use int\(v\.data\) for that, and \[v \* x for x in xs\] for the product"),
+        (lambda v: [1.0, 2.0][v], r"use int\(v\.data\) for that"),
+        (lambda v: Value(Decimal("1.5")), r"got Decimal\('1\.5'\): convert it with float\(…\) first"),
+        (lambda v: Value(object()), "pass an int, float or NumPy scalar"),
+        (lambda v: rmath.exp(object()), "pass a Value, int, float or NumPy scalar"),
+    ],
+)
+def test_a_refusal_says_what_keeps_the_gradient(attempt: Any, says: str) -> None:
+    with pytest.raises(TypeError, match=says):
+        attempt(Value(1.0))
+
+
 def test_a_value_is_not_a_number() -> None:
     with pytest.raises(TypeError, match=r"v\.data"):
         Value(Value(1.0))  # type: ignore[arg-type]

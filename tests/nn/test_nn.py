@@ -85,9 +85,29 @@ def test_the_sizes_of_an_mlp_stand_in_a_list() -> None:
         nn.MLP(2, 3)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda size: nn.MLP(size, [1]), "nin"),
+        (lambda size: nn.MLP(1, [size]), "nout"),
+        (lambda size: nn.Layer(1, size), "nout"),
+        (nn.Neuron, "nin"),
+        (lambda size: nn.Linear(1, size), "nout"),
+        (lambda size: nn.Embedding(1, size), "size"),
+        (nn.RMSNorm, "size"),
+        (nn.GPT, "vocab_size"),
+    ],
+)
+def test_a_size_is_a_whole_number(make, name):
+    for size, described in (("2", "str '2'"), (2.0, "float 2.0"), (Value(2.0), "Value")):
+        with pytest.raises(TypeError, match=rf"^{name} must be a whole number and is {described}.*: pass an int\.$"):
+            make(size)
+    make(np.int64(4))
+
+
 @pytest.mark.parametrize("layer", [nn.Neuron(3), nn.MLP(3, [2, 1]), nn.Linear(3, 2), nn.RMSNorm(3)])
 def test_an_input_of_the_wrong_length_is_an_error(layer):
-    with pytest.raises(ValueError, match="needs 3 numbers and got 2"):
+    with pytest.raises(ValueError, match=r"takes 3 inputs and got 2|needs 3 numbers and got 2"):
         layer([Value(1.0), Value(2.0)])
 
 

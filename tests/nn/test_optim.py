@@ -213,3 +213,16 @@ def test_a_copy_goes_on_where_the_original_is(how: Any, make: Any) -> None:
     other, second = how((model, optimizer))
     assert [a is b for a, b in zip(second.params, other.parameters(), strict=True)] == [True] * 3
     assert [step(other, second) for _ in range(3)] == [step(model, optimizer) for _ in range(3)]
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda model: optim.Adam(model.parameters),
+        lambda model: optim.SGD(model.parameters, lr=0.1),
+        lambda model: optim.clip_grad_norm_(model.parameters, 1.0),
+    ],
+)
+def test_the_method_parameters_is_no_list_of_them(attempt):
+    with pytest.raises(TypeError, match=r"got the method parameters itself: call it, model\.parameters\(\)\.$"):
+        attempt(nn.MLP(2, [1]))

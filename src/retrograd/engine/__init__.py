@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .. import errors, habits, ops
+from . import installation
 
 if TYPE_CHECKING:
     from .._native import (
@@ -105,6 +106,7 @@ __all__ = [
     "sparse_gradients",
     "tape_position",
     "topological_order",
+    "unrecorded",
     "weighted_sum",
     "zero_gradients",
 ]
@@ -116,7 +118,7 @@ def _choice() -> str:
         return asked
     if importlib.util.find_spec("retrograd._native") is not None:
         return "native"
-    warnings.warn(errors.native_absent(), errors.EngineWarning, stacklevel=4)  # where retrograd is imported
+    warnings.warn(installation.native_absent(), errors.EngineWarning, stacklevel=4)  # where retrograd is imported
     return "reference"
 
 
@@ -124,22 +126,22 @@ def _choice() -> str:
 ENGINE: str = _choice()
 
 if sysconfig.get_config_var("Py_GIL_DISABLED"):
-    raise errors.free_threaded()
+    raise installation.free_threaded()
 
 if not TYPE_CHECKING:
     if ENGINE == "native":
         try:
             _engine = importlib.import_module("retrograd._native")
         except ImportError as error:
-            raise errors.native_missing(error) from error
+            raise installation.native_missing(error) from error
         if ops.digest() != _engine.OPS_DIGEST:
-            raise errors.native_mismatch(_engine.OPS_DIGEST, ops.digest())
+            raise installation.native_mismatch(_engine.OPS_DIGEST, ops.digest())
     elif ENGINE == "reference":
         from . import reference as _engine
 
         habits.refuse_in_reference(_engine)
     else:
-        raise errors.unknown_engine(ENGINE)
+        raise installation.unknown_engine(ENGINE)
 
     # The names above, from the engine chosen; what follows here is the same for both.
     _OWN = {
@@ -151,6 +153,7 @@ if not TYPE_CHECKING:
         "backward_lock",
         "topological_order",
         "program_recorder",
+        "unrecorded",
     }
     globals().update({name: getattr(_engine, name) for name in __all__ if name not in _OWN})
     habits.refuse_on(Value, habits.VALUE)
@@ -184,11 +187,20 @@ def is_recording() -> bool:
     return recording
 
 
+_ONE: Value = Value(1.0)
+
+
+def unrecorded(number: float) -> Value:
+    """A leaf with a number that a program computed, marked as the result of an operation is inside ``no_grad``."""
+    return _ONE * number if not is_recording() else Value(number)
+
+
 class no_grad(contextlib.ContextDecorator):  # noqa: N801  # named like the function it is used as
     """Record nothing: inside ``with no_grad():``, or in a function decorated with ``@no_grad()``, results are leaves.
 
     It holds for the current thread, and nests. Without a graph an operation costs less memory and time, but no
-    gradient flows through its result.
+    gradient flows through its result, whose own ``backward()`` raises MissingDerivativeError. Do not ``await`` inside:
+    other tasks of asyncio run in the same thread meanwhile, and would record nothing either, as in PyTorch.
 
     Args:
         function: What ``@no_grad`` decorates where it is written without parentheses.
@@ -240,7 +252,8 @@ class errstate(contextlib.ContextDecorator):  # noqa: N801  # named like NumPy's
     """What operations do outside their domain, inside ``with errstate(…):`` or a function decorated with it.
 
     Each treatment is ``"raise"`` (at first, as Python does), ``"ignore"``, which gives IEEE 754's infinity or NaN, or
-    None, which leaves it as it is. It holds for the current thread, and nests. The name and the kinds are NumPy's.
+    None, which leaves it as it is. It holds for the current thread, and nests. The name and the kinds are NumPy's. Do
+    not ``await`` inside: other tasks of asyncio run in the same thread meanwhile, and it would hold for them, too.
 
     Args:
         divide: Division by zero and its like, such as the logarithm of zero.

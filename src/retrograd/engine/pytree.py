@@ -280,7 +280,13 @@ def _first_no_leaf(tree: Any, where: str) -> TypeError | None:
 
 
 def _no_leaf(item: object, where: str) -> TypeError:
-    remedy = ": pass x.tolist()" if hasattr(item, "tolist") else ""  # an array of PyTorch or JAX
+    remedy = ""
+    if hasattr(item, "tolist"):  # an array of PyTorch or JAX
+        remedy = ": pass x.tolist()"
+    elif isinstance(item, (str, bytes)):
+        remedy = ": pass what is not differentiated as another argument (argnums says which are differentiated)"
+    elif hasattr(item, "__dict__") and not callable(item):
+        remedy = ": make its class a dataclass, or register it with retrograd.register_pytree_node"
     return TypeError(
         f"{where} is {item!r} of type {type(item).__name__}; expected a Value, a real number, or lists, tuples, "
         f"dictionaries, dataclasses, NumPy arrays or modules of them{remedy}."

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine import Value
-from .layers import Embedding, Linear, RMSNorm
+from .layers import Embedding, Linear, RMSNorm, checked_sizes
 from .losses import cross_entropy, softmax
 from .module import Module
 
@@ -117,6 +117,7 @@ class GPT(Module):
         self, vocab_size: int, block_size: int = 16, n_layer: int = 1, n_embd: int = 16, n_head: int = 4
     ) -> None:
         sizes = {"vocab_size": vocab_size, "block_size": block_size, "n_layer": n_layer, "n_embd": n_embd}
+        checked_sizes(**sizes, n_head=n_head)
         for name, size in {**sizes, "n_head": n_head}.items():
             if size < 1:
                 raise ValueError(f"{name} must be at least 1; it is {size}.")

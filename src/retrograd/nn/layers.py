@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import habits
 from ..engine import Value, weighted_sum
-from ..errors import wrong_length
+from ..errors import describe, wrong_length
 from ..index import take
 from .module import Module
 
@@ -38,6 +38,7 @@ class Neuron(Module):
     """
 
     def __init__(self, nin: int, nonlin: bool = True) -> None:
+        checked_sizes(nin=nin)
         self.w: list[Value] = [Value(random.uniform(-1, 1)) for _ in range(nin)]
         self.b: Value = Value(0)
         self.nonlin = nonlin
@@ -77,6 +78,7 @@ class Layer(Module):
     """
 
     def __init__(self, nin: int, nout: int, **kwargs: Any) -> None:
+        checked_sizes(nin=nin, nout=nout)
         self.neurons: list[Neuron] = [Neuron(nin, **kwargs) for _ in range(nout)]
 
     def __call__(self, x: Sequence[Number]) -> Any:
@@ -117,7 +119,7 @@ class MLP(Module):
     """
 
     def __init__(self, nin: int, nouts: Sequence[int]) -> None:
-        if isinstance(nouts, int):
+        if isinstance(nouts, (int, float)):
             raise TypeError(f"the sizes of the layers stand in a list, also of one: MLP({nin}, [{nouts}]).")
         sizes = [nin, *nouts]
         self.layers: list[Layer] = [
@@ -169,6 +171,7 @@ class Linear(Module):
 
     @habits.refusing(habits.keywords.LINEAR)
     def __init__(self, nin: int, nout: int, bias: bool = True, std: float = 0.08) -> None:
+        checked_sizes(nin=nin, nout=nout)
         self.weight: list[tuple[Value, ...]] = gaussian_matrix(nout, nin, std)
         self.bias: list[Value] | None = [Value(0.0) for _ in range(nout)] if bias else None
 
@@ -214,6 +217,7 @@ class Embedding(Module):
 
     @habits.refusing(habits.keywords.EMBEDDING)
     def __init__(self, count: int, size: int, std: float = 0.08) -> None:
+        checked_sizes(count=count, size=size)
         self.weight: list[tuple[Value, ...]] = gaussian_matrix(count, size, std)
 
     def __call__(self, index: int) -> list[Value]:
@@ -252,6 +256,8 @@ class RMSNorm(Module):
     """
 
     def __init__(self, size: int | None = None, eps: float = 1e-5) -> None:
+        if size is not None:
+            checked_sizes(size=size)
         self.gain: list[Value] | None = None if size is None else [Value(1.0) for _ in range(size)]
         self.eps = eps
 
@@ -276,6 +282,13 @@ class RMSNorm(Module):
 
     def __repr__(self) -> str:
         return f"RMSNorm({'' if self.gain is None else len(self.gain)})"
+
+
+def checked_sizes(**sizes: object) -> None:
+    """Raise TypeError for a size that is no whole number: ``checked_sizes(nin=nin)``."""
+    for name, size in sizes.items():
+        if not hasattr(size, "__index__") or isinstance(size, Value):
+            raise TypeError(f"{name} must be a whole number and is {describe(size)}: pass an int.")
 
 
 def gaussian_matrix(rows: int, columns: int, std: float) -> list[tuple[Value, ...]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from .. import habits
 from ..engine import Value
 from ..nn.module import Module
-from .optimizer import checked_number
+from .optimizer import checked_number, refuse_method
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
 
@@ -73,4 +73,5 @@ def clip_grad_value_(params: Module | Iterable[Value], clip_value: float) -> Non
 def _values(params: Module | Iterable[Value]) -> list[Value]:
     if isinstance(params, Value):
         return [params]
+    refuse_method(params, "a gradient clip")
     return params.parameters() if isinstance(params, Module) else list(params)

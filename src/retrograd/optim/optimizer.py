@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -169,7 +170,17 @@ class Optimizer(ABC):
 refuse_on(Optimizer, OPTIMIZER)
 
 
+def refuse_method(params: object, who: str) -> None:
+    """Raise TypeError for ``model.parameters``, the method that was not called; ``who`` got it."""
+    if isinstance(params, MethodType):
+        raise TypeError(
+            f"{who} takes a Module or a list of Values, and got the method {params.__func__.__name__} itself: call it, "
+            f"model.{params.__func__.__name__}()."
+        )
+
+
 def _checked_parameters(params: Module | Iterable[Value]) -> list[Value]:
+    refuse_method(params, "an optimizer")
     if isinstance(params, Value) or not isinstance(params, (Module, Iterable)):
         raise TypeError(f"an optimizer takes a Module or a list of Values, not {params!r}.")
     values = params.parameters() if isinstance(params, Module) else list(params)

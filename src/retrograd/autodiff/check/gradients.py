@@ -22,6 +22,7 @@ from typing import Any, Literal
 from ... import engine, habits
 from ...engine import Value
 from ...engine.pytree import Leaf, flatten, paths, single_output
+from ...errors import MissingPeerError, describe
 from .cross_framework import PEERS, NotReplayableError, Recipe
 from .differences import Difference, central_difference
 from .ulp import ulp_distance
@@ -179,8 +180,10 @@ def check_gradients(f: Callable[..., Any], at: Any, peers: Sequence[str] | None 
         each input.
 
     Raises:
-        ValueError: A peer is unknown or not installed, or ``f`` gives another value at the same point.
-        TypeError: ``at`` holds something other than numbers, or ``f`` returns something other than one number.
+        ValueError: A peer is unknown, or ``f`` gives another value at the same point.
+        MissingPeerError: A peer is not installed. It is a MissingExtraError and a ValueError.
+        TypeError: ``at`` holds something other than numbers, or other arguments than those of ``f``, or ``f`` returns
+            something other than one number.
 
     Example:
         >>> from retrograd import check_gradients
@@ -205,7 +208,7 @@ def _chosen(peers: Sequence[str] | None) -> list[str]:
             raise ValueError(f"check_gradients knows no peer {name!r}; choose among {', '.join(known)}.")
         if name in PEERS and find_spec(name) is None:
             install = f'pip install "retrograd[{name}]"'
-            raise ValueError(f"the peer {name!r} is not installed: {install}, or leave it out of peers.")
+            raise MissingPeerError(f"the peer {name!r} is not installed: {install}, or leave it out of peers.")
     return [name for name in known if name in peers]
 
 
@@ -217,9 +220,26 @@ class _Point:
         self.by_name = isinstance(at, dict) and all(isinstance(key, str) for key in at)
         self.by_position = isinstance(at, tuple)
         leaves, self.structure = flatten(at, "at")
+        self._check_call(at)
         self.numbers = [leaf.data if isinstance(leaf, Value) else float(leaf) for leaf in leaves]
         self.names = _names(function, at, self.by_name, self.by_position)
         self.what = f"the result of {getattr(function, '__name__', type(function).__name__)}"
+
+    def _check_call(self, at: Any) -> None:
+        """Raise TypeError where the function does not take the arguments that ``at`` stands for."""
+        try:
+            own = inspect.signature(self.function)
+        except (TypeError, ValueError):  # a builtin, which says so itself
+            return
+        try:
+            own.bind(**at) if self.by_name else own.bind(*at) if self.by_position else own.bind(at)
+        except TypeError as problem:
+            name = getattr(self.function, "__name__", type(self.function).__name__)
+            meaning = "arguments" if self.by_name or self.by_position else "only argument"
+            raise TypeError(
+                f"{name}({', '.join(own.parameters)}) cannot be called with {describe(at)} as its {meaning} "
+                f"({problem}): give the arguments in a tuple, or in a dictionary by their names."
+            ) from None
 
     def run(self, numbers: Sequence[float]) -> tuple[list[Value], Leaf]:
         """The inputs as fresh Values, and the function's result for them."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from ... import engine
 from ...autodiff.sparse import Entries
-from ...engine import Value
+from ...engine import Value, unrecorded
 from ...index import Index
 from ..reports.reasons import Cause, Reason
 from ..request import Options
@@ -118,7 +118,7 @@ class Dispatcher:
         if example.number is not None:
             return data if example.number is float else example.number(data)
         if dependencies is None:
-            return Value(data)
+            return unrecorded(data)
         return self.cache.node(data, FusedOperation(self._operation, self._function, arguments), dependencies)
 
     def as_matrices(self, function: Callable[..., Any], finish: Callable[[Entries], Any]) -> Callable[..., Any]:

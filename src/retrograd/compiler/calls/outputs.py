@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...autodiff.sparse import Entries, Pattern
-from ...engine import Value
+from ...engine import Value, unrecorded
 from ...engine.containers import contents_of, fields_of, instance_of, taken_apart
 from ...engine.numbers import is_number
 from ...engine.pytree import Structure, flatten
@@ -281,5 +281,5 @@ class Outputs:
             elif values is not None:
                 leaves.append(values[int(place)])
             else:
-                leaves.append(made.setdefault(int(place), Value(numbers[place])))
+                leaves.append(made.setdefault(int(place), unrecorded(numbers[place])))
         return self._structure.collect(leaves)

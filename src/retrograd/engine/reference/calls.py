@@ -43,7 +43,7 @@ def weighted_sum(weights: Sequence[Number], inputs: Sequence[Number], start: Num
     if any(isinstance(x, (list, tuple, np.ndarray)) for x in inputs):
         raise errors.batch_given(len(weights), inputs[0])
     if len(weights) != len(inputs):
-        raise errors.wrong_length(f"a sum with {len(weights)} weights", f"{len(weights)} numbers", len(inputs))
+        raise errors.wrong_inputs(len(weights), len(inputs))
     total = start
     for weight, x in zip(weights, inputs, strict=True):
         total = total + weight * x

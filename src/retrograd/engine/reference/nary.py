@@ -29,7 +29,7 @@ def reduce(name: str, xs: Iterable[Number], ys: Iterable[Number] | None = None, 
     if rule.row.paired != (ys is not None):
         raise TypeError(f"{name} takes {'two sequences' if rule.row.paired else 'one sequence'}.")
     if rule.row.paired and len(first) != len(second):
-        raise errors.wrong_length(name, f"two sequences of equal length, the first has {len(first)}", len(second))
+        raise errors.unequal_lengths(name, len(first), len(second))
     if not first and not rule.row.empty:
         raise errors.wrong_length(name, "at least one operand", 0)
     results = rule.forward([data_of(x) for x in first], [data_of(y) for y in second])

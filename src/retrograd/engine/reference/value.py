@@ -80,7 +80,17 @@ class Record:
 class Value(Operators, Copies):
     """A number and its record. What it offers to users is documented in interface.py, for both engines."""
 
-    __slots__ = ("_closure", "_constant", "_creation", "_data", "_given_op", "_grad", "_label", "_record")
+    __slots__ = (
+        "_closure",
+        "_constant",
+        "_creation",
+        "_data",
+        "_given_op",
+        "_grad",
+        "_label",
+        "_record",
+        "_unrecorded",
+    )
 
     _data: float
     _grad: float
@@ -90,6 +100,7 @@ class Value(Operators, Copies):
     _closure: Callable[[], object] | None
     _constant: bool
     _given_op: str
+    _unrecorded: bool
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         self = object.__new__(cls)
@@ -97,7 +108,7 @@ class Value(Operators, Copies):
         self._label = self._given_op = ""
         self._creation = 0  # until it is made
         self._record = self._closure = None
-        self._constant = False
+        self._constant = self._unrecorded = False
         return self
 
     def __init__(
@@ -122,6 +133,7 @@ class Value(Operators, Copies):
         check_thread(operands)
         self._data, self._label, self._given_op = number, label, _op
         self._creation = next(_creation)
+        self._unrecorded = bool(operands) and not tape.recording
         if operands and tape.recording:
             self._record = Record(None, operands, number, local_grads=given)
             tape.show(self)
@@ -216,6 +228,8 @@ class Value(Operators, Copies):
         if create_graph:
             raise errors.create_graph_given()
         seed = to_float(gradient, "backward(…)")
+        if self._unrecorded:  # computed inside no_grad: there is nothing to go back through
+            raise errors.not_recorded(self)
         if tape.backward_hook is not None:
             tape.backward_hook(self, seed)
         else:
@@ -313,6 +327,7 @@ def recorded(rule: Rule | NaryRule, operands: Sequence[Value | float], data: flo
     """The result of an operation, connected to its operands unless recording is off."""
     check_thread(operands)
     result = leaf(data)
+    result._unrecorded = not tape.recording
     if tape.recording:
         result._record = Record(rule, operands, data, output)
         tape.show(result)
