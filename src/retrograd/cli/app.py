@@ -54,7 +54,11 @@ _SIGNS = {"ignore_unknown_options": True}
 
 
 _WHAT = "An expression in quotes, FILE.py:FUNCTION, or - for an expression on standard input."
-_FUNCTION_NAMES = f"Functions in expressions: {', '.join(sorted(FUNCTIONS))}."
+_VALUES = "A number for each name: a=2 b=-3. A function in a FILE may get a list, too: xs=1,2,3."
+_FUNCTION_NAMES = (
+    f"Functions in expressions: {', '.join(sorted(FUNCTIONS))}. Those of lists take names: sum(a, b), dot([a, b], "
+    "[c, d]). Constants: pi, e and tau, where no value is given for that name."
+)
 
 
 class Format(StrEnum):
@@ -87,9 +91,7 @@ def options(
 )
 def explain(
     what: Annotated[str, typer.Argument(metavar="WHAT", help=_WHAT)],
-    values: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME=VALUE", help="A number for each name: a=2 b=-3, or xs=1,2,3.")
-    ] = None,
+    values: Annotated[list[str] | None, typer.Argument(metavar="NAME=VALUE", help=_VALUES)] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print it.")] = Format.text,
     no_check: Annotated[
         bool, typer.Option("--no-check", help="Leave the gradient check out, which runs a function twice more.")
@@ -108,9 +110,7 @@ def explain(
 @app.command(context_settings=_SIGNS, short_help="Step through it, in the browser or in the terminal.")
 def explore(
     what: Annotated[str, typer.Argument(metavar="WHAT", help=_WHAT)],
-    values: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME=VALUE", help="A number for each name: a=2 b=-3, or xs=1,2,3.")
-    ] = None,
+    values: Annotated[list[str] | None, typer.Argument(metavar="NAME=VALUE", help=_VALUES)] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the page here, not to a temporary file.")
     ] = None,
@@ -138,9 +138,7 @@ def explore(
 @app.command(context_settings=_SIGNS, short_help="Compare its gradients with those of others.")
 def check(
     what: Annotated[str, typer.Argument(metavar="WHAT", help=_WHAT)],
-    values: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME=VALUE", help="A number for each name: a=2 b=-3, or xs=1,2,3.")
-    ] = None,
+    values: Annotated[list[str] | None, typer.Argument(metavar="NAME=VALUE", help=_VALUES)] = None,
     all_inputs: Annotated[bool, typer.Option("--all", help="Show every input of a large function.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing; the exit status tells.")] = False,
@@ -211,7 +209,10 @@ def _looked_at(
         fail(f"{what} names a file: add the function to call, as in {what.rstrip(':')}:loss.")
     for name, value in values.items():
         if isinstance(value, list):
-            fail(f"{name} is a list, {value}, and a name in an expression needs one number: give one.")
+            fail(
+                f"{name} is a list, {value}, and a name in an expression stands for one number: name each of them, as "
+                "in 'sum(a, b, c)' a=1 b=2 c=3, or write a function in a file, FILE.py:FUNCTION, which takes lists."
+            )
     return at_expression(what, **values)
 
 

@@ -27,7 +27,11 @@ from .grammar import (
     read,
 )
 
-__all__ = ["Evaluation", "Expression", "parse", "unused_names"]
+__all__ = ["CONSTANTS", "Evaluation", "Expression", "parse", "unused_names"]
+
+
+#: What these names stand for where no value is given for them.
+CONSTANTS = {"pi": math.pi, "π": math.pi, "e": math.e, "tau": math.tau}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +99,8 @@ class Expression:
         return evaluation
 
     def check_names(self, values: Mapping[str, object]) -> None:
-        """Raise ExpressionError unless ``values`` has exactly the expression's names."""
-        missing = [name for name in self.places if name not in values]
+        """Raise ExpressionError unless ``values`` has exactly the expression's names; it may lack constants."""
+        missing = [name for name in self.places if name not in values and name not in CONSTANTS]
         unused = [name for name in values if name not in self.places]
         if missing:
             name = missing[0]
@@ -117,7 +121,7 @@ class Expression:
         if step.kind == "number":
             return step.number
         if step.kind == "name":
-            return leaves[step.what]
+            return leaves[step.what] if step.what in leaves else CONSTANTS[step.what]
         count = len(step.operands)
         operands = stack[len(stack) - count :]
         del stack[len(stack) - count :]
@@ -150,16 +154,12 @@ def _as_recorded(step: Instruction, stack: list[Value | float]) -> Instruction:
     return step
 
 
-#: What a name that looks like a constant is most likely to mean.
-_CONSTANTS = {"pi": math.pi, "π": math.pi, "tau": math.tau}
-
-
 def _missing_sentence(name: str, missing: list[str], unused: list[str], given: list[str]) -> str:
     if name in FUNCTIONS and name not in unused:
         return f"{name} is a function: write {name}(...) with its operands in parentheses"
     if unused:
         return f"unknown name {name}: the values given are for {', '.join(given)}"
-    others = "".join(f" {other}={_CONSTANTS.get(other, 1)}" for other in missing[:4])
+    others = "".join(f" {other}=1" for other in missing[:4])
     return f"a value is missing for {', '.join(missing)}: give it after the expression, for example{others}"
 
 
