@@ -227,6 +227,9 @@ def test_tables_and_results_of_a_loop_that_are_read_later(tmp_path: Path) -> Non
 def test_what_c_cannot_do_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotTraceableError, match=r"cannot be written as C: .*digamma"):
         rg.compile(lambda x: rm.digamma(x)).to_c(tmp_path / "f.c", 1.5)
+    for given in ((), (1.5,), (1.5, 2.0, 3.0)):
+        with pytest.raises(NotTraceableError, match=r"example of its arguments, .*: write f\.to_c\(path, x, y\)\.$"):
+            rg.compile(lambda x, y: x * y).to_c(tmp_path / "f.c", *given, derivatives=["hessian"])
     with pytest.raises(ValueError, match="name="):
         rg.compile(lambda x: x * x).to_c(tmp_path / "f.c", 1.5, name="2nd")
     with pytest.raises(ValueError, match="argnums"):

@@ -367,7 +367,7 @@ def test_arguments_of_another_structure():
         g.inputs([1.0], 3)
     with pytest.raises(TypeError, match=r"input 0 has the shape \(3,\) and needs \(2,\)"):
         g(g.parameters, np.zeros(3))
-    with pytest.raises(TypeError, match="takes 1 inputs and got 2"):
+    with pytest.raises(TypeError, match="takes 1 input and got 2"):
         g(g.parameters, np.zeros(2), 3.0)
 
 

@@ -49,7 +49,9 @@ def test_lists_of_some_lengths_are_compiled_when_their_lengths_return() -> None:
 def test_what_never_returns_is_not_traced() -> None:
     compiled = rg.compile(lambda x, name: x * len(name))
     names = [f"n{k}" for k in range(600)]
-    with pytest.warns(errors.CompileWarning, match="when such arguments come a second time. Pass what differs from"):
+    with pytest.warns(
+        errors.CompileWarning, match="when the same structure comes a second time. Pass what differs from"
+    ):
         found = [compiled(2.0, name) for name in names]
     assert found == [2.0 * len(name) for name in names]
     assert compiled.stats().traces < 20

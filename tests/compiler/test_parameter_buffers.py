@@ -534,7 +534,7 @@ def test_statistics_in_words() -> None:
     assert told[1].startswith("  program ")
     assert " (vm): " in told[1]
     assert told[3:] == [
-        "  1 times: traced: arguments of a new structure",
-        "  1 times: traced: a comparison had another outcome",
-        "  1 times: run eagerly: an operation left its domain, or a number was not finite",
+        "  1 time: traced: arguments of a new structure",
+        "  1 time: traced: a comparison had another outcome",
+        "  1 time: run eagerly: an operation left its domain, or a number was not finite",
     ]

@@ -318,7 +318,7 @@ class Compiled(Generic[P]):
         """
         from .backends.jax import to_jax
 
-        return to_jax(self._function, args, parameters, self._dispatcher.specializer.conversions)
+        return to_jax(self._function, args, parameters, lambda: self._dispatcher.specializer.conversions)
 
     def to_c(
         self,
@@ -356,8 +356,8 @@ class Compiled(Generic[P]):
         """
         from .backends.c import to_c
 
-        functions = [(what.split()[-1], self._matrix(what, args)) for what in derivatives]
-        return to_c(self._function, path, args, name, functions, argnums, self._dispatcher.specializer.conversions)
+        extra = ((what.split()[-1], self._matrix(what, args)) for what in derivatives)  # made once args are checked
+        return to_c(self._function, path, args, name, extra, argnums, lambda: self._dispatcher.specializer.conversions)
 
     def _matrix(self, what: str, args: tuple[Any, ...]) -> Callable[..., Any]:
         """A function that gives a matrix of derivatives, or of a sparse one the entries."""

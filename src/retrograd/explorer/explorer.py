@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import engine
 from ..engine import Value
+from ..errors import counted
 from ..trace.callgraph import Calls, record_calls
 from ..trace.codec import pack
 from ..trace.explain import call_function
@@ -103,7 +104,7 @@ class Explorer:
 
     def __repr__(self) -> str:
         title = f" of {self.title}" if self.title else ""
-        return f"<retrograd explorer{title}: {self.operations:,} operations; .open() shows it in the browser>"
+        return f"<retrograd explorer{title}: {counted(self.operations, 'operation')}; .open() shows it in the browser>"
 
 
 def explore(thing: str | Value | Callable[..., Any], /, **values: Any) -> Explorer:

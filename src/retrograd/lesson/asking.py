@@ -60,7 +60,7 @@ def figure(name: str) -> Explorer:
     Example:
         >>> from retrograd.lesson import figure
         >>> figure("the-plus-equals-trap/twice")
-        <retrograd explorer of a = 3; L = a + a: 1 operations; .open() shows it in the browser>
+        <retrograd explorer of a = 3; L = a + a: 1 operation; .open() shows it in the browser>
     """
     from .. import engine
     from ..explorer.explorer import Explorer

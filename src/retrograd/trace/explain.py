@@ -17,7 +17,7 @@ from ..autodiff.check.cross_framework import PEERS, NotReplayableError
 from ..engine import Value
 from ..engine.pytree import flatten, paths, single_output
 from ..engine.source_lines import record_sources
-from ..errors import RetrogradError
+from ..errors import RetrogradError, counted
 from .build import trace_of
 from .callgraph import record_calls
 from .codec import check_to_json, encode
@@ -77,7 +77,7 @@ class Explanation:
         """
         inputs, operations = len(self.trace.leaves), len(self.trace.operations)
         if self._check is None and inputs * operations > _CHECKED:
-            size = f"{inputs:,} inputs and {operations:,} operations"
+            size = f"{counted(inputs, 'input')} and {counted(operations, 'operation')}"
             return f"Not made by itself for {size}: run retrograd check, or ask for .check."
         if peers == ():
             peers = ("differences", "reference", *(name for name in PEERS if name in sys.modules))

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ..errors import counted
 from .callgraph import Calls
 from .graph import Graph
 from .units import NodeRange, connected, trees
@@ -282,7 +283,9 @@ class _TreeBalancer:
         """What a run of nodes is: ``ReLU (64)``, or only how many."""
         values = [self.graph.values[node] for node in nodes]
         labels = {"" if value is None else value._op for value in values}
-        return f"{labels.pop()} ({len(nodes)})" if len(labels) == 1 and "" not in labels else f"{len(nodes)} nodes"
+        return (
+            f"{labels.pop()} ({len(nodes)})" if len(labels) == 1 and "" not in labels else counted(len(nodes), "node")
+        )
 
     def split(self, branch: _Branch) -> None:
         """Put a branch's children, in order, into parts of at most MOST, called by their first and last."""

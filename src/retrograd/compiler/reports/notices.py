@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 
@@ -20,6 +21,9 @@ __all__ = [
     "traced_in_vain",
 ]
 
+
+#: Why nothing is converted in a function that was typed in, or made by exec.
+_LOST_SOURCE = re.compile(r"the source of (\S+) cannot be found")
 
 #: What is said of a list that has another length than before.
 IS_LONGER = " items, and had "
@@ -69,7 +73,9 @@ def traced_in_vain(function: object, why: str, remedy: str, waits: bool = False)
     ``waits``: calls like one that comes again are traced.
     """
     name, why = errors.name_of_function(function), why.removeprefix("traced: ")
-    how = "from now on it is when such arguments come a second time" if waits else "it runs uncompiled for a while"
+    how = "it runs uncompiled for a while"
+    if waits:
+        how = "from now on it is traced only when the same structure comes a second time"
     return f"{name} was traced again in nearly every call ({why}); {how}. {remedy}"
 
 
@@ -85,7 +91,12 @@ def not_worth_a_program(function: object, remedy: str) -> str:
 def other_comparison(where: object, obstacle: str) -> str:
     """What to do about a comparison on a line; ``obstacle``: why it is no selection, if that is known."""
     found = f"{where} compares numbers, and decides otherwise in nearly every call. "
-    found += f"The compiler does not select there: {obstacle}. Do without that, or write " if obstacle else "Write "
+    if obstacle:
+        lost = _LOST_SOURCE.match(obstacle)
+        remedy = f"Define {lost[1]} in a file" if lost else "Do without that"
+        found += f"The compiler does not select there: {obstacle}. {remedy}, or write "
+    else:
+        found += "Write "
     return found + "rg.where(a < b, x, y) or rg.maximum, which need no decision."
 
 

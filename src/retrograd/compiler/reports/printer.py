@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.source_lines import location_numbered
+from ...errors import counted
 
 __all__ = ["formula", "listing"]
 
@@ -21,7 +22,8 @@ def listing(facts: dict[str, Any], program: dict[str, Any]) -> str:
     """
     regions = program["regions"]
     lines = [
-        f"{facts['nodes']:,} nodes -> {facts['groups']} groups -> {facts['instructions']} vector instructions, "
+        f"{counted(facts['nodes'], 'node')} -> {counted(facts['groups'], 'group')} -> "
+        f"{counted(facts['instructions'], 'vector instruction')}, "
         f"{facts['forward_calls']} forward and {facts['backward_calls']} backward kernel calls"
     ]
     for number, instruction in enumerate(program["instructions"]):

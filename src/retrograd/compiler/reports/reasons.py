@@ -35,7 +35,7 @@ class Reason(enum.Enum):
     # Found while tracing and compiling.
     UNSUITABLE_ARGUMENT = "run eagerly, unsuitable argument: {}"
     TRACING_RAISED = "run eagerly, tracing raised {}, where a tracer stands for a number"
-    AWAITS_ANOTHER = "run eagerly: most calls before had arguments of a structure of their own, as this one may have"
+    AWAITS_ANOTHER = "run eagerly: most earlier calls had a structure not seen before, and so may this one"
     POSTPONED = "run eagerly: a program of both branches would take longer to make than the calls so far"
     GRAPH_BREAK = "run eagerly, graph break: {}"
     SEVERAL_RESULTS = "run eagerly: the function returns something else than Values and numbers{}"

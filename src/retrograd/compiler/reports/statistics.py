@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ...engine import SpecializationCache
+from ...errors import counted
 from .reasons import Cause
 
 __all__ = ["ProgramStatistics", "Statistics", "gathered"]
@@ -91,19 +92,20 @@ class Statistics:
     def __str__(self) -> str:
         dropped = f" ({self.dropped_hits:,} by others, no longer kept)" if self.dropped_hits else ""
         lines = [
-            f"{self.hits:,} calls answered by {len(self.programs)} programs{dropped}, {self.traces:,} traces, "
+            f"{counted(self.hits, 'call')} answered by {counted(len(self.programs), 'program')}{dropped}, "
+            f"{counted(self.traces, 'trace')}, "
             f"{self.eager:,} run eagerly"
         ]
         for program in self.programs:
             strips = f" in strips of {program.strip}" if program.strip else ""
             milliseconds = sum(program.milliseconds.values())
             lines.append(
-                f"  program {program.number} ({program.tier}): {program.nodes:,} nodes, {program.groups} groups, "
-                f"{program.instructions} vector instructions, {program.forward_calls} + {program.backward_calls} "
-                f"kernel calls{strips}, {program.bytes:,} bytes, {milliseconds:.1f} ms to compile, "
-                f"{program.hits:,} hits"
+                f"  program {program.number} ({program.tier}): {counted(program.nodes, 'node')}, "
+                f"{counted(program.groups, 'group')}, {counted(program.instructions, 'vector instruction')}, "
+                f"{program.forward_calls} + {program.backward_calls} kernel calls{strips}, {program.bytes:,} bytes, "
+                f"{milliseconds:.1f} ms to compile, {counted(program.hits, 'hit')}"
             )
-        lines.extend(f"  {count:,} times: {reason}" for reason, count in self.reasons.items())
+        lines.extend(f"  {counted(count, 'time')}: {reason}" for reason, count in self.reasons.items())
         return "\n".join(lines)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from ...if_conversion.conversions import Conversions, without_decisions
 from ...reports.reasons import Cause, Reason
 from ...request import CompileRequest, Options
 from ...tracing.traced_call import Traced, guards_of, trace
+from ..example import check_example
 from ..jax.layout import Layout as Arguments
 from ..jax.layout import Numbers
 from ..loops.graphs.graph import ScalarGraph, UnsupportedGraphError
@@ -118,9 +119,9 @@ def to_c(
     path: str | os.PathLike[str],
     arguments: Sequence[Any],
     name: str,
-    derivatives: Sequence[tuple[str, Callable[..., Any]]],
+    derivatives: Iterable[tuple[str, Callable[..., Any]]],
     argnums: int | Sequence[int] | None,
-    known: Conversions,
+    known: Callable[[], Conversions],
 ) -> CFunction:
     """Write a scalar function as C; users call ``Compiled.to_c``.
 
@@ -132,7 +133,7 @@ def to_c(
         derivatives: what the names of others end with that are to be written besides, and functions of the same
             arguments.
         argnums: the positions of the arguments by which the gradient is taken; all if None.
-        known: how many iterations loops took in calls of the function.
+        known: gives how many iterations loops took in calls of the function.
 
     Raises:
         NotTraceableError: the trace would not be valid for other calls, or has an operation that C lacks.
@@ -142,14 +143,16 @@ def to_c(
         raise errors.not_traceable(
             function, "the reference engine has no compiler; use the native engine", "be written as C"
         )
+    check_example(function, arguments, "be written as C", "to_c(path, ")
+    derivatives = list(derivatives)
     name = _identifier(name or getattr(function, "__name__", "f"))
     which = [argnums] if isinstance(argnums, int) else argnums
     if not set(which or ()) <= set(range(len(arguments))):
         raise ValueError(f"to_c: argnums is {argnums!r}, but there are {len(arguments)} arguments.")
     if twice := [what for what, count in Counter(what for what, _ in derivatives).items() if count > 1]:
         raise ValueError(f"to_c: two functions would be called {name}_{twice[0]}: write them to two files.")
-    main = _traced(function, arguments, known, which)
-    others = {f"{name}_{what}": _traced(derivative, arguments, known) for what, derivative in derivatives}
+    main = _traced(function, arguments, known(), which)
+    others = {f"{name}_{what}": _traced(derivative, arguments, known()) for what, derivative in derivatives}
     single = main.traced.recording.tree is None
     parts = others if single else {f"{name}_values": main, **others}
     try:

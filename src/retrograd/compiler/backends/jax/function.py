@@ -25,6 +25,7 @@ from ...request import CompileRequest, Options
 from ...tracing.followed_calls import following
 from ...tracing.recorder import Recorder
 from ...tracing.recording import Recording
+from ..example import check_example
 from ..loops.graphs.graph import UnsupportedGraphError
 from ..loops.shapes.sections import find_structure, forms_of
 from .layout import Layout
@@ -256,7 +257,9 @@ def _sentence(kind: str, outcome: bool, where: Location | None) -> str:
 # --- making one -----------------------------------------------------------------------------------------------
 
 
-def to_jax(function: Callable[..., Any], arguments: Sequence[Any], parameters: Any, known: Conversions) -> JaxFunction:
+def to_jax(
+    function: Callable[..., Any], arguments: Sequence[Any], parameters: Any, known: Callable[[], Conversions]
+) -> JaxFunction:
     """A scalar function as a JAX function; users call ``Compiled.to_jax``.
 
     Args:
@@ -264,7 +267,7 @@ def to_jax(function: Callable[..., Any], arguments: Sequence[Any], parameters: A
         arguments: an example of its arguments, with which it is traced.
         parameters: a Module or nested Values, which fix the order of the parameter vector. None takes every leaf that
             the function depends on.
-        known: how many iterations loops took in calls of the function.
+        known: gives how many iterations loops took in calls of the function.
 
     Raises:
         MissingExtraError: JAX is not installed.
@@ -274,12 +277,13 @@ def to_jax(function: Callable[..., Any], arguments: Sequence[Any], parameters: A
     import_jax("to_jax")
     if engine.ENGINE != "native":
         raise errors.not_traceable(function, "the reference engine has no compiler; use the native engine")
+    check_example(function, arguments, "become a JAX function", "to_jax(")
     recording, signature = without_decisions(
         function,
         arguments,
         lambda: _traced(function, arguments),
         lambda traced: traced[0].guards if isinstance(traced[0].result, Value) else None,
-        known,
+        known(),
     )
     program, lowered = _program(function, recording, signature)
     values = _values(function, program, parameters)

@@ -85,7 +85,7 @@ class Layout:
         import jax.numpy as jnp
 
         if len(inputs) != len(self._trees):
-            raise errors.other_arguments(f"it takes {len(self._trees)} inputs and got {len(inputs)}")
+            raise errors.other_arguments(f"it takes {errors.counted(len(self._trees), 'input')} and got {len(inputs)}")
         arrays: dict[str, list[Any]] = {kind: [] for kind in KINDS}
         for i, (tree, given) in enumerate(zip(self._trees, inputs, strict=True)):
             _append_arrays(tree, given, f"input {i}", arrays, convert)

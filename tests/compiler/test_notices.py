@@ -1,0 +1,36 @@
+"""The sentences of warnings and statistics, as users read them."""
+
+from __future__ import annotations
+
+import pytest
+
+import retrograd as rg
+from retrograd import errors
+from retrograd.compiler.reports.notices import other_comparison, traced_in_vain
+
+pytestmark = pytest.mark.native  # the reference engine has no compiler
+
+
+def test_what_to_do_about_a_comparison_follows_from_what_is_in_the_way() -> None:
+    assert other_comparison("line 7", "").endswith("every call. Write rg.where(a < b, x, y) or rg.maximum, which need "
+                                                   "no decision.")  # fmt: skip
+    assert ": x is read. Do without that, or write rg.where" in other_comparison("line 7", "x is read")
+    lost = other_comparison("line 7", "the source of price cannot be found, or has changed")
+    assert "cannot be found, or has changed. Define price in a file, or write rg.where(a < b, x, y)" in lost
+
+
+def test_what_comes_again_is_traced_when_it_comes_again() -> None:
+    says = traced_in_vain(test_what_comes_again_is_traced_when_it_comes_again, "traced: why", "Do this.", waits=True)
+    assert says.endswith("(why); from now on it is traced only when the same structure comes a second time. Do this.")
+
+
+def test_one_of_anything_is_singular() -> None:
+    compiled = rg.compile(lambda x: x * 2.0, tier="vm")
+    compiled.backward(rg.Value(1.0))
+    told = str(compiled.stats()).splitlines()
+    assert told[0] == "1 call answered by 1 program, 1 trace, 0 run eagerly"
+    assert "1 node, 1 group, 1 vector instruction, " in told[1]
+    assert told[1].endswith(" ms to compile, 1 hit")
+    assert told[2] == "  1 time: traced: arguments of a new structure"
+    assert compiled.program().startswith("1 node -> 1 group -> 1 vector instruction, ")
+    assert errors.counted(2000, "node") == "2,000 nodes"
