@@ -97,7 +97,7 @@ def test_a_sentence_sets_numbers_and_wrong_passes(show: Open) -> None:
     shown.get_by_role("link", name="The += trap").click()
     shown.get_by_role("button", name="With = it is wrong").click()
     assert "gradient 3.0" in box(shown, "square", "a")
-    assert shown.locator("[data-figure=square] .switch").get_by_label("put in its place").is_checked()
+    assert shown.locator("[data-figure=square] .switch").get_by_label("overwrites").is_checked()
     shown.get_by_role("button", name="Back to the right one").click()
     assert "gradient 6.0" in box(shown, "square", "a")
 
@@ -261,9 +261,9 @@ def test_nothing_that_the_keyboard_comes_to_is_under_the_graph(show: Open) -> No
 def test_each_figure_has_a_switch_of_its_own(show: Open) -> None:
     shown = show("the-plus-equals-trap")
     for figure in ("square", "diamond"):
-        assert shown.locator(f"[data-figure={figure}]").get_by_label("added").is_checked()
-    shown.locator("[data-figure=square]").get_by_label("put in its place").check()
-    assert shown.locator("[data-figure=diamond]").get_by_label("added").is_checked()
+        assert shown.locator(f"[data-figure={figure}]").get_by_label("is added").is_checked()
+    shown.locator("[data-figure=square]").get_by_label("overwrites").check()
+    assert shown.locator("[data-figure=diamond]").get_by_label("is added").is_checked()
 
 
 def test_an_operation_over_many_operands_has_a_short_sentence(show: Open) -> None:
@@ -279,6 +279,8 @@ def test_a_slider_moves_the_input_and_the_result_follows(show: Open) -> None:
     figure.get_by_label("Move a", exact=True).fill("4.02")
     assert "a = 4.0" in figure.inner_text()
     assert f"L = {MINUS}2.0" in figure.inner_text()
+    shown.locator("[data-figure=nudge]").get_by_label("Move a", exact=True).fill("2.01")  # the number of the text
+    assert "L = 3.97" in shown.locator("[data-figure=nudge]").inner_text()
     picture = figure.locator(".nudge-view svg").bounding_box()
     shown.mouse.click(picture["x"] + picture["width"] / 2, picture["y"] + 40)
     assert "4.0" not in figure.locator(".slide").inner_text()
@@ -326,7 +328,9 @@ def test_a_line_of_the_program_shows_its_scalars(show: Open, chapters: dict[str,
     for line in shown.locator(".listing button").all():
         line.click()
         counts.append(shown.locator("[data-lit]").count())
-        assert f"computes {counts[-1]} scalars" in shown.locator(".listing-view .reading").inner_text()
+        number = re.match(r"\d+", line.inner_text())
+        said = f"Line {number[0]} computes {counts[-1]} scalars" if number else "This line computes no scalar"
+        assert said in shown.locator(".listing-view .reading").inner_text()
     assert max(counts) == facts["most"]
     assert sum(counts) == facts["scalars"]
 

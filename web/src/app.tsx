@@ -1,12 +1,13 @@
 /** The page: the graph and its steps on the left, one panel at a time on the right. */
 
-import { Component, type ComponentType, createRef, type JSX, type RefObject } from "preact";
+import { Component, type ComponentType, createRef, type JSX } from "preact";
 import { BUGS } from "./lab/bugs";
 import { isTopological } from "./lab/order";
 import { SVG_MOST } from "./layout/scene";
 import { AT_ONCE } from "./state/state";
 import type { State, Store, Tab } from "./state/store";
 import { CanvasView } from "./views/canvasview";
+import { GraphTools } from "./views/graphtools";
 import { GraphView } from "./views/graphview";
 import { Bugs } from "./panels/bugs";
 import { FormulaPanel } from "./panels/formula";
@@ -145,7 +146,7 @@ export class App extends Component<Props, { readonly state: State }> {
               ) : (
                 <GraphView ref={this.graph} store={store} state={state} />
               )}
-              <GraphTools store={store} state={state} view={this.graph} />
+              <GraphTools store={store} state={state} view={this.graph} most={Infinity} wheel="mouse wheel" />
             </div>
             <Transport store={store} state={state} />
           </div>
@@ -193,30 +194,6 @@ function Tabs({ store, state, panel }: { store: Store; state: State; panel: Pane
           {more ? "Less" : "More"}
         </button>
       )}
-    </div>
-  );
-}
-
-/** In the corner of the graph: folding and zoom. */
-function GraphTools({ store, state, view }: { store: Store; state: State; view: RefObject<GraphView | CanvasView> }): JSX.Element {
-  const { tree, open } = state;
-  const closed = tree.groups.length - open.size;
-  return (
-    <div class="tools" role="group" aria-label="Graph">
-      {tree.groups.length > 1 && (
-        <button type="button" onClick={() => store.unfoldAll(closed > 0)}>
-          {closed > 0 ? "Unfold all" : "Fold"}
-        </button>
-      )}
-      <button type="button" aria-label="Zoom out" onClick={() => view.current?.zoom(0.8)}>
-        −
-      </button>
-      <button type="button" aria-label="Zoom in" onClick={() => view.current?.zoom(1.25)}>
-        +
-      </button>
-      <button type="button" onClick={() => view.current?.fit()} title="Fit (F)">
-        Fit
-      </button>
     </div>
   );
 }

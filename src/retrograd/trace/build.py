@@ -187,9 +187,12 @@ class TraceBuilder:
         for item in additions:
             amounts.setdefault(self.about[item.target].name, []).append(repr(item.contribution))
         shares = [fill(SENTENCES["share"], name=name, amount=" + ".join(own)) for name, own in amounts.items()]
-        text = fill(SENTENCES["flows" if additions else "flowsNowhere"], shares=listed(shares), **said)
-        if closed := [self.about[edge.operand].name for edge in edges if edge.zero]:
-            text += fill(SENTENCES["closed"], targets=listed(closed))
+        closed = listed([self.about[edge.operand].name for edge in edges if edge.zero])
+        if additions:
+            text = fill(SENTENCES["flows"], shares=listed(shares), **said)
+            text += fill(SENTENCES["closed"], targets=closed) if closed else ""
+        else:
+            text = fill(SENTENCES["allClosed" if closed else "flowsNowhere"], targets=closed, **said)
         return Step("visit", (number,), text, tuple(additions))
 
     def add(self, edge: Edge, contribution: float, grad: float) -> Addition:

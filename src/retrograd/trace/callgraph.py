@@ -3,7 +3,8 @@
 Inside ``with record_calls() as calls:`` every new node reads the call stack, and the calls found there make a tree:
 a method of a module, such as ``layers[0].attn_wq``, or a function, such as ``gpt(token_id=4, pos_id=0)``. Nothing is
 guessed: a node belongs to the innermost call that was running when it was recorded. Calls inside this package count
-only when they are of :mod:`retrograd.nn`; comprehensions and lambdas count as part of the function around them.
+only when they are of :mod:`retrograd.nn` or of the lesson's programs; comprehensions and lambdas count as part of the
+function around them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from ..nn.module import Module
 __all__ = ["Call", "Calls", "names_in", "record_calls"]
 
 _PACKAGE = str(Path(__file__).resolve().parents[1])
-_LAYERS = str(Path(_PACKAGE) / "nn")
+#: Of this package, what is seen as a user's own.
+_SEEN = (str(Path(_PACKAGE) / "nn"), str(Path(_PACKAGE) / "lesson" / "course" / "programs"))
 #: How deep lists, dictionaries and modules are searched for the Values they hold.
 _DEEPEST = 8
 #: The longest text of one argument in a call's label.
@@ -202,7 +204,7 @@ def _counts(code: CodeType) -> bool:
     known = _counted.get(code)
     if known is None:
         name = code.co_filename
-        known = _counted[code] = not name.startswith(_PACKAGE) or name.startswith(_LAYERS)
+        known = _counted[code] = not name.startswith(_PACKAGE) or name.startswith(_SEEN)
     return known
 
 

@@ -17,6 +17,7 @@ SENTENCES = {
     "flows": "$visit: $name.grad = $grad sends $shares.",
     "share": "$amount to $name",
     "flowsNowhere": "$visit: nothing flows on.",
+    "allClosed": "$visit: nothing flows to $targets, because the local derivative there is zero.",
     "closed": " Nothing flows to $targets: the local derivative there is zero.",
     "addition": "$target.grad $sign $formula * $name.grad = $local * $upstream = $contribution",
     "ownAddition": "$target.grad $sign $formula = $contribution",

@@ -5,7 +5,7 @@ import { stepText } from "../words/sentences";
 import { addsUnseen } from "../state/state";
 import type { State, Store } from "../state/store";
 import { Icon } from "../parts/icon";
-import { writer } from "../parts/num";
+import { inSigns, writer } from "../parts/num";
 
 interface Props {
   readonly store: Store;
@@ -90,7 +90,7 @@ const MOST = 6;
 
 /** The step's sentence; where numbers are short, so is an operation over many operands. */
 function sentenceOf(state: State): string {
-  const text = stepText(state.shown, state.step, writer(state));
+  const text = inSigns(stepText(state.shown, state.step, writer(state)), state.printed);
   if (state.digits === 0) return text;
   return text.replace(/(?<=[([])[^()[\]]+(?=[)\]])/g, (inside) => {
     const parts = inside.split(", ");
@@ -104,7 +104,7 @@ function Sentence({ state }: { state: State }): JSX.Element {
   const unseen = step > shown.forwardCount && addsUnseen(state, step);
   const node = shown.nodeOf(step);
   const ask = state.hidden ? "Predict it, then reveal it." : "Work it out: the gradients are covered.";
-  const text = unseen ? `${node === null ? "What" : `${shown.graph.names[node]} = ${shown.graph.formula(node)}: what`} does this step add? ${ask}` : sentenceOf(state);
+  const text = unseen ? `${node === null ? "What" : `${shown.graph.names[node]} = ${inSigns(shown.graph.formula(node), state.printed)}: what`} does this step add? ${ask}` : sentenceOf(state);
   return (
     <p class="sentence" aria-live={state.playing && state.speed > 2 ? "off" : "polite"} aria-atomic="true">
       <span class={`phase ${phaseName(state)}`}>{phaseName(state)}</span> <span class="said">{text}</span>

@@ -1,7 +1,7 @@
 /** A figure: the explorer's graph and steps on a trace of its own, with the panel that the chapter asks for. */
 
 import { Component, type ComponentType, createRef, type JSX } from "preact";
-import { buildScene } from "../layout/scene";
+import { buildScene, SVG_MOST } from "../layout/scene";
 import { FoldTree } from "../model/fold";
 import { splitInputs } from "../model/program";
 import type { Run } from "../model/run";
@@ -13,7 +13,9 @@ import { Waterfall } from "../panels/waterfall";
 import { Why } from "../panels/why";
 import type { State, Store } from "../state/store";
 import type { Payload } from "../trace/decode";
+import { GraphTools } from "../views/graphtools";
 import { GraphView } from "../views/graphview";
+import { READABLE, type ViewBox } from "../views/viewbox";
 import { Transport } from "../frame/transport";
 import type { FigureJson, Target, Words } from "./course";
 import { Descent } from "./descent";
@@ -23,13 +25,18 @@ import { Nudge } from "./nudge";
 import { calm, type PanelProps, storeOf } from "./parts";
 import { Search } from "./search";
 
+/** The gradient thermometer; steps downhill are a panel of their own. */
+function Thermometer({ store, state, figure }: PanelProps): JSX.Element {
+  return <Influence store={store} state={state} unitsDiffer={figure.options.units === "differ"} bare />;
+}
+
 /** The panels by the names that a chapter uses. */
 const PANELS: Readonly<Record<string, ComponentType<PanelProps>>> = {
   nudge: Nudge,
   inputs: Inputs,
   step: StepPanel,
   ledger: Ledger,
-  thermometer: Influence,
+  thermometer: Thermometer,
   waterfall: Waterfall,
   why: Why,
   search: Search,
@@ -54,11 +61,24 @@ interface Props {
 /** Of the graph, in pixels: less where a panel stands below it. */
 const LEAST = 150;
 const MOST = { alone: 480, withPanel: 330 };
+/** A graph with so many nodes may be unfolded all at once. */
+const UNFOLDED = SVG_MOST / 3;
 /** Of the window's height, where the graph stays in view above the text that scrolls. */
 const HELD = 0.34;
 const MARGIN = 56;
 
-export class Figure extends Component<Props, { readonly state: State; readonly room: number; readonly most: number; readonly from: HTMLElement | null }> {
+interface Shown {
+  readonly state: State;
+  /** For the graph, in pixels: how wide its frame is, and how high it may be. */
+  readonly room: number;
+  readonly most: number;
+  /** The sentence that led here. */
+  readonly from: HTMLElement | null;
+  /** The view was moved, or not all of the graph can be read at once. */
+  readonly tools: boolean;
+}
+
+export class Figure extends Component<Props, Shown> {
   private readonly store: Store;
   /** The numbers with which the figure began. */
   private readonly original: Float64Array;
@@ -71,8 +91,10 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
   private resize: ResizeObserver | null = null;
   private timer = 0;
   private measured: unknown = null;
-  /** The height with which the graph was fitted last. */
-  private drawn = 0;
+  /** The size with which the graph was fitted last. */
+  private drawn = "";
+  /** The node that a sentence is about, until it is in view. */
+  private wanted: number | null = null;
   private handled = false;
 
   constructor(props: Props) {
@@ -88,7 +110,7 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
     if (props.link !== null) follow(this.store, props.link, props.words);
     this.set = this.store.state.run;
     this.original = this.set.data;
-    this.state = { state: this.store.state, room: 560, most: this.mostOf(false), from: null };
+    this.state = { state: this.store.state, room: 560, most: this.mostOf(false), from: null, tools: this.store.state.tree.groups.length > 1 };
   }
 
   override componentDidMount(): void {
@@ -122,15 +144,20 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
     const held = this.held.current;
     const room = (held?.clientWidth ?? 0) - MARGIN;
     if (held === null || room <= 0) return;
-    const most = this.mostOf(getComputedStyle(held).position === "sticky");
-    // The height of a telephone's window changes while one scrolls: the graph's does not.
-    if (room !== this.state.room) this.setState({ room, most });
     const { tree, open } = this.store.state;
     this.measured = open;
-    const [across, down] = [false, true].map((vertical) => {
-      const { layout } = buildScene(tree, open, vertical);
-      return Math.min(1, room / layout.width, (most - MARGIN) / layout.height);
-    });
+    const layouts = [false, true].map((vertical) => buildScene(tree, open, vertical).layout);
+    const scales = (most: number): number[] => layouts.map((layout) => Math.min(1, room / layout.width, (most - MARGIN) / layout.height));
+    // The height of a telephone's window changes while one scrolls: the graph's does not.
+    let { most } = this.state;
+    if (room !== this.state.room) {
+      const stays = getComputedStyle(held).position === "sticky";
+      most = this.mostOf(stays);
+      // What could not be read in it has more room.
+      if (!stays && Math.max(...scales(most)) < READABLE) most = MOST.alone;
+      this.setState({ room, most });
+    }
+    const [across, down] = scales(most);
     this.store.turn(down > 1.15 * across);
     this.measured = this.store.state.open;
   }
@@ -145,10 +172,18 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
   override componentDidUpdate(): void {
     const { secret } = this.props;
     if (secret.size !== this.store.state.secret.size) this.store.set({ secret });
-    const height = this.height;
-    if (height !== this.drawn) this.graph.current?.fit();
-    this.drawn = height;
+    const size = `${this.state.room} ${this.height}`;
+    const fresh = size !== this.drawn;
+    this.drawn = size;
+    if (fresh) this.graph.current?.home();
+    if (this.wanted !== null) this.graph.current?.look(this.wanted);
+    this.wanted = null;
   }
+
+  /** Once its size is known, a view that shows not all so that it can be read has its controls; and they stay. */
+  private readonly viewed = (view: ViewBox): void => {
+    if (this.drawn !== "" && view.isAway && !this.state.tools) this.setState({ tools: true });
+  };
 
   private tick(): void {
     if (!this.store.state.playing) {
@@ -197,7 +232,10 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
     store.select(null);
     const step = target.step === "end" ? store.state.shown.stepCount - 1 : target.step;
     store.goTo(step, !calm() && step !== store.state.step);
-    if (target.node !== undefined) store.show(target.node);
+    if (target.node !== undefined) {
+      this.wanted = target.node;
+      store.show(target.node);
+    }
     if (target.edge !== undefined) store.select({ kind: "edge", id: target.edge });
   }
 
@@ -239,6 +277,8 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
       ArrowLeft: () => this.store.back(),
       Home: () => this.store.goTo(0),
       End: () => this.store.goTo(last),
+      f: () => this.graph.current?.fit(),
+      Backspace: () => this.store.foldAround(),
     };
     if (target.dataset.group !== undefined) actions.Enter = () => this.store.toggleGroup(Number(target.dataset.group));
     const action = actions[event.key];
@@ -249,7 +289,7 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
 
   override render(): JSX.Element {
     const { figure, words, theme } = this.props;
-    const { state, from } = this.state;
+    const { state, from, tools } = this.state;
     const { store } = this;
     const panels = (figure.options.panel ?? "").split(" ").filter((name) => name in PANELS);
     return (
@@ -269,7 +309,8 @@ export class Figure extends Component<Props, { readonly state: State; readonly r
         )}
         <div ref={this.held} class="held">
           <div class="canvas" style={{ height: `${this.height}px` }}>
-            <GraphView ref={this.graph} store={store} state={state} />
+            <GraphView ref={this.graph} store={store} state={state} onView={this.viewed} />
+            {tools && <GraphTools store={store} state={state} view={this.graph} most={UNFOLDED} wheel="Ctrl and mouse wheel" />}
           </div>
           <Transport store={store} state={state} />
         </div>
@@ -305,9 +346,14 @@ function follow(store: Store, link: Link, words: Words): void {
     const leaf = store.state.run.graph.find(name);
     if (leaf !== undefined) store.edit(leaf, value);
   }
-  if (link.step !== "") store.goTo(stepOf(link.step, store.state.shown));
+  const [step, count] = [link.step === "" ? store.state.step : stepOf(link.step, store.state.shown), store.state.shown.stepCount];
+  if (step < count) store.goTo(step);
+  const said = [
+    ...(unknown.length ? [words.say("link_no_input", { names: unknown.join(", ") })] : []),
+    ...(step < count ? [] : [words.say("link_no_step", { step: link.step, count })]),
+  ];
   if (problem !== null) store.set({ problem });
-  else if (unknown.length) store.set({ problem: { text: words.say("link_no_input", { names: unknown.join(", ") }) } });
+  else if (said.length) store.set({ problem: { text: said.join(" ") } });
 }
 
 /** The graph of an order question, which is only looked at. */

@@ -40,11 +40,19 @@ export class Listing extends Component<PanelProps, { readonly line: number | nul
     }
   }
 
+  /** What the chosen line computes; it is called by the number that stands before it, or by its place where none does. */
+  private reading(): string {
+    const { words } = this.props;
+    const { line } = this.state;
+    if (line === null) return words.say("listing_before");
+    const own = /^\d+/.exec(this.program.lines[line]);
+    const count = Object.values(this.program.line).filter((other) => other === line).length;
+    return words.say(count ? "listing_reading" : "listing_none", { line: own === null ? line + 1 : own[0], count });
+  }
+
   override render(): JSX.Element {
     const { words } = this.props;
     const { line } = this.state;
-    const counts = new Map<number, number>();
-    for (const own of Object.values(this.program.line)) counts.set(own, (counts.get(own) ?? 0) + 1);
     return (
       <div class="listing-view" ref={this.frame}>
         <ol class="listing" aria-label={words.say("listing_label")}>
@@ -57,7 +65,7 @@ export class Listing extends Component<PanelProps, { readonly line: number | nul
           ))}
         </ol>
         <p class="reading" role="status">
-          {line === null ? words.say("listing_before") : words.say("listing_reading", { line: line + 1, count: counts.get(line) ?? 0 })}
+          {this.reading()}
         </p>
       </div>
     );

@@ -78,7 +78,7 @@ export function Nudge({ store, state, figure, words }: PanelProps): JSX.Element 
           type="range"
           min={low}
           max={high}
-          step={(high - low) / 400}
+          step={stepOf(high - low)}
           value={x}
           aria-label={words.say("nudge_slider", { leaf: name })}
           aria-valuetext={`${name} = ${short(x)}, ${root} = ${short(y)}`}
@@ -96,6 +96,11 @@ export function Nudge({ store, state, figure, words }: PanelProps): JSX.Element 
       )}
     </div>
   );
+}
+
+/** Steps of a hundredth, so that every number of a text with two digits can be reached; coarser on a long slider. */
+function stepOf(reach: number): number {
+  return reach > 40 ? 0.1 : 0.01;
 }
 
 /** `-4 6`, or a range around where the input is. */

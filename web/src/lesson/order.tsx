@@ -34,10 +34,10 @@ function tooLate(wrong: Run, early: number): Map<number, number[]> {
   return late;
 }
 
-/** `3 × 1 + 3 × 1 = 6` */
+/** `3 · 1 + 3 · 1 = 6` */
 function sumOf(wrong: Run, items: readonly number[]): string {
   const { edge, contribution } = wrong.additions;
-  const products = items.map((item) => `${short(wrong.local[edge[item]])} × ${short(wrong.final(wrong.graph.to[edge[item]]))}`);
+  const products = items.map((item) => `${short(wrong.local[edge[item]])} · ${short(wrong.final(wrong.graph.to[edge[item]]))}`);
   return `${products.join(" + ")} = ${short(items.reduce((sum, item) => sum + contribution[item], 0))}`;
 }
 

@@ -271,7 +271,14 @@ function Plain({ block }: { block: Exclude<BlockJson, { kind: "question" }> }): 
     case "code":
       return (
         <pre class={`code ${block.language}`} tabIndex={0}>
-          <code>{block.text}</code>
+          <code>
+            {block.text.split("\n").map((line, k) => (
+              // What is too long for a narrow page goes on a little further to the right than the line began.
+              <span key={k} class="line" style={{ "--indent": `${line.search(/\S|$/) + 2}ch` }}>
+                {line}
+              </span>
+            ))}
+          </code>
         </pre>
       );
   }

@@ -33,13 +33,16 @@ export interface AnswerProps {
   readonly onAnswer: (given: readonly string[], verdict: Verdict | null) => void;
 }
 
+/** A figure beside a text has less room than the explorer's graph: more of it is folded at first. */
+const FEW = { whole: 24, most: 10 };
+
 /** A store on a trace. */
 export function storeOf(payload: Payload): Store {
   if (!payload.trace) throw new Error("a figure has a trace");
   const { run, folding } = decode(payload.trace);
-  const store = new Store(run, null, folding);
+  const store = new Store(run, null, folding, null, FEW);
   // The text beside a figure says where to begin.
-  store.set({ hint: false });
+  store.set({ hint: false, printed: true });
   return store;
 }
 

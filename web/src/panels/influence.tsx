@@ -13,9 +13,16 @@ interface Props {
   readonly state: State;
 }
 
+interface InfluenceProps extends Props {
+  /** The inputs have different units: which influence is stronger, the sizes of their gradients do not say. */
+  readonly unitsDiffer?: boolean;
+  /** Without the steps downhill: what the program computes is nothing to be made small. */
+  readonly bare?: boolean;
+}
+
 const MOST = 30;
 
-export function Influence({ store, state }: Props): JSX.Element {
+export function Influence({ store, state, unitsDiffer = false, bare = false }: InfluenceProps): JSX.Element {
   const { shown, step } = state;
   const { graph } = shown;
   if (allCovered(state)) return <Covered store={store} />;
@@ -24,11 +31,12 @@ export function Influence({ store, state }: Props): JSX.Element {
   const rows = graph.leaves.map((leaf) => ({ leaf, grad: shown.gradient(leaf, step) ?? 0 }));
   rows.sort((a, b) => Math.abs(b.grad) - Math.abs(a.grad));
   const largest = Math.abs(rows[0]?.grad ?? 0);
-  const raise = larger(rows.map(({ leaf, grad }) => [graph.names[leaf], grad]));
+  const raise = larger(rows.map(({ leaf, grad }) => [graph.names[leaf], grad]), !unitsDiffer);
   return (
     <div class="panel influence">
       <p class="hint">
-        How much {root} changes when an input grows by a little: the strongest first, and the bars to scale. {root}.grad itself is always 1.
+        How much {root} changes for each unit by which an input grows: the largest first, and the bars to scale.{" "}
+        {unitsDiffer ? "The inputs have different units, so a longer bar is not a stronger influence." : `${root}.grad itself is always 1.`}
       </p>
       {!shown.isBackward(step) && <p class="hint">The backward pass has not begun: there are no gradients yet.</p>}
       <ol class="bars">
@@ -44,7 +52,7 @@ export function Influence({ store, state }: Props): JSX.Element {
                 </span>
                 <span class={`number ${tone(grad)}`}>{signed(grad)}</span>
               </button>
-              {whole && rows.length <= SPOKEN && <p class="hint">{reading(graph.names[leaf], root, grad, rows.map((row) => Math.abs(row.grad)))}</p>}
+              {whole && rows.length <= SPOKEN && <p class="hint">{reading(graph.names[leaf], root, grad, unitsDiffer ? [] : rows.map((row) => Math.abs(row.grad)))}</p>}
             </li>
           );
         })}
@@ -55,18 +63,18 @@ export function Influence({ store, state }: Props): JSX.Element {
           To make {root} larger, {raise}.
         </p>
       )}
-      {whole && graph.computable && state.shown === state.run && <Downhill store={store} state={state} />}
+      {whole && !bare && graph.computable && state.shown === state.run && <Downhill store={store} state={state} />}
     </div>
   );
 }
 
-/** `lower a, raise b or raise c; the first does most`; empty where nothing helps. */
-function larger(rows: readonly (readonly [string, number])[]): string {
+/** `lower a, raise b or raise c; the first does most`, where they can be compared; empty where nothing helps. */
+function larger(rows: readonly (readonly [string, number])[], ranked: boolean): string {
   const ways = rows.filter(([, grad]) => grad !== 0 && grad === grad).map(([name, grad]) => `${grad > 0 ? "raise" : "lower"} ${name}`);
   const told = ways.slice(0, TOLD);
   const last = told.pop() ?? "";
   const [, first] = rows[0] ?? ["", 0];
-  const alone = rows.filter(([, grad]) => Math.abs(grad) === Math.abs(first)).length === 1;
+  const alone = ranked && rows.filter(([, grad]) => Math.abs(grad) === Math.abs(first)).length === 1;
   return told.length ? `${told.join(", ")} or ${last}${alone ? "; the first does most" : ""}` : last;
 }
 
@@ -76,14 +84,16 @@ const TOLD = 4;
 /** Up to so many inputs each have a sentence. */
 const SPOKEN = 12;
 
-/** `Strongest influence, negative: increase a and L drops.`, as `retrograd explain` says it (see trace/render.py). */
+/** `Strongest influence, negative: increase a and L drops.`, as `retrograd explain` says it (see trace/render.py); without `sizes`, no rank. */
 function reading(name: string, root: string, grad: number, sizes: readonly number[]): string {
   if (grad !== grad) return `Not a number: no direction can be given for ${name}.`;
   if (grad === 0) return `No influence: ${root} does not change with ${name} here.`;
+  const then = `increase ${name} and ${root} ${grad > 0 ? "rises" : "drops"}.`;
+  if (sizes.length === 0) return `${grad > 0 ? "Positive" : "Negative"}: ${then}`;
   const ranks = sizes.filter((size) => size > 0);
   const [most, least, own] = [Math.max(...ranks), Math.min(...ranks), Math.abs(grad)];
   const rank = most === least ? (ranks.length === 1 ? "Only" : "Equal") : own === most ? "Strongest" : own === least ? "Weakest" : own >= 0.1 * most ? "Moderate" : "Weak";
-  return `${rank} influence, ${grad > 0 ? "positive" : "negative"}: increase ${name} and ${root} ${grad > 0 ? "rises" : "drops"}.`;
+  return `${rank} influence, ${grad > 0 ? "positive" : "negative"}: ${then}`;
 }
 
 // --- downhill ---------------------------------------------------------------------------------------

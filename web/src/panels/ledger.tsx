@@ -1,11 +1,11 @@
 /** The contribution ledger: for each node one row a use, with the running `+=`, and the switch to a wrong `=`. */
 
 import type { JSX } from "preact";
-import { rounded, signed } from "../model/numbers";
+import { signed } from "../model/numbers";
 import { edgeFormula } from "../words/sentences";
 import { addsUnseen, isCovered } from "../state/state";
 import type { State, Store } from "../state/store";
-import { Num } from "../parts/num";
+import { inSigns, Num, timesOf, writer } from "../parts/num";
 import { tone } from "../parts/tone";
 
 interface Props {
@@ -22,29 +22,29 @@ export function Ledger({ store, state }: Props): JSX.Element {
   const chosen = selection?.kind === "node" && graph.isVariable(selection.id) ? selection.id : null;
   const used = Array.from({ length: graph.count }, (_, node) => node).filter((node) => graph.isVariable(node) && node !== graph.root);
   const order = used.length > MOST ? (chosen === null ? used.slice(0, MOST) : [chosen]) : used;
-  const repr = (x: number): string => rounded(x, state.digits);
+  const number = writer(state);
   const wrong = state.assign ? graph.leaves.filter((leaf) => shown.final(leaf) !== run.final(leaf)) : [];
   return (
     <div class="panel ledger">
       <p class="hint">
-        A gradient is a sum: every use of a value adds one contribution, <i>local × upstream</i>.
+        A gradient is a sum: every use of a value adds one contribution, <i>local {timesOf(state)} upstream</i>.
       </p>
       {/* A form of its own: of the switches of several figures in one page, each has its own choice. */}
       <form>
         <fieldset class="switch">
-          <legend>Each contribution is</legend>
+          <legend>Each contribution</legend>
           <label class={state.assign ? "" : "on"}>
-            <input type="radio" name="assign" checked={!state.assign} onChange={() => store.setAssign(false)} /> added <code>+=</code>
+            <input type="radio" name="assign" checked={!state.assign} onChange={() => store.setAssign(false)} /> is added <code>+=</code>
           </label>
           <label class={state.assign ? "on bad" : ""}>
-            <input type="radio" name="assign" checked={state.assign} onChange={() => store.setAssign(true)} /> put in its place <code>=</code>
+            <input type="radio" name="assign" checked={state.assign} onChange={() => store.setAssign(true)} /> overwrites the one before <code>=</code>
           </label>
         </fieldset>
       </form>
       {state.assign && (
         <p class="warning" role="status">
           {wrong.length
-            ? `Wrong now: ${wrong.slice(0, 4).map((leaf) => `${graph.names[leaf]}.grad is ${repr(shown.final(leaf))} and should be ${repr(run.final(leaf))}`).join("; ")}. With = the last contribution overwrites the others.`
+            ? `Wrong now: ${wrong.slice(0, 4).map((leaf) => `${graph.names[leaf]}.grad is ${number(shown.final(leaf))} and should be ${number(run.final(leaf))}`).join("; ")}. With = the last contribution overwrites the others.`
             : "Here = happens to give the same: every value is used once."}
         </p>
       )}
@@ -75,11 +75,11 @@ function Account({ node, store, state, chosen, step }: Props & { node: number; c
           <thead>
             <tr>
               <th scope="col">use</th>
-              <th scope="col">local × upstream</th>
-              <th scope="col" class="number">
+              <th scope="col">local {timesOf(state)} upstream</th>
+              <th scope="col" class="amount">
                 adds
               </th>
-              <th scope="col" class="total">
+              <th scope="col" class="amount">
                 so far
               </th>
             </tr>
@@ -100,10 +100,10 @@ function Account({ node, store, state, chosen, step }: Props & { node: number; c
                   </button>
                 </td>
                 <td class="rule">
-                  {sign} {edgeFormula(shown, edge)} × {graph.names[graph.to[edge]]}.grad
+                  {sign} {inSigns(edgeFormula(shown, edge), state.printed)} {timesOf(state)} {graph.names[graph.to[edge]]}.grad
                 </td>
-                <td class={`number ${done ? tone(contribution) : ""}`}>{done ? signed(contribution) : "·"}</td>
-                <td class="total">{done && lost ? "too late" : done ? <Num state={state} x={additions.after[item]} /> : ""}</td>
+                <td class={`number amount ${done ? tone(contribution) : ""}`}>{done ? signed(contribution) : "·"}</td>
+                <td class="total amount">{done && lost ? "too late" : done ? <Num state={state} x={additions.after[item]} /> : ""}</td>
               </tr>
             );
           })}

@@ -5,6 +5,7 @@ import { law, type Names, sequenceShare, share } from "../model/cards";
 import { CONSTANT } from "../model/graph";
 import { short } from "../model/numbers";
 import { NARY_ROWS, ROWS } from "../model/table";
+import { inSigns } from "../parts/num";
 import type { State } from "../state/store";
 
 export function RuleCard({ state, node }: { state: State; node: number }): JSX.Element | null {
@@ -19,21 +20,21 @@ export function RuleCard({ state, node }: { state: State; node: number }): JSX.E
     <section class="card rule" role="group" aria-label="The rule">
       <h2>{fixed?.card ? capital(fixed.card) : `The rule of ${row}`}</h2>
       <p class="doc">{fixed === undefined ? doc : described(doc, names)}</p>
-      {fixed !== undefined && <p class="law">{law(row, names)}</p>}
+      {fixed !== undefined && <p class="law">{inSigns(law(row, names), state.printed)}</p>}
       {!backward && <p class="story">How a gradient flows through it is shown in the backward pass.</p>}
       {backward && fixed !== undefined && (
         <ul>
           {graph.operandsOf(node).map((operand, slot, all) =>
             graph.isVariable(operand) ? (
               <li key={slot}>
-                {names.operands[slot]} gets <b>{share(row, slot, names)}</b>
+                {names.operands[slot]} gets <b>{inSigns(share(row, slot, names), state.printed)}</b>
                 {all.filter((other) => other === operand).length > 1 && <small> as operand {slot + 1}</small>}
               </li>
             ) : null,
           )}
         </ul>
       )}
-      {backward && fixed === undefined && <p class="law">{sequenceShare(row)}</p>}
+      {backward && fixed === undefined && <p class="law">{inSigns(sequenceShare(row), state.printed)}</p>}
       {backward && (
         <p class="story">
           {STORIES[row] ?? ""} G is the upstream gradient, {graph.names[node]}.grad.

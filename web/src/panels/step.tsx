@@ -7,7 +7,7 @@ import { short, thousands } from "../model/numbers";
 import { additionText, edgeFormula, operationText } from "../words/sentences";
 import { addsUnseen, isCovered } from "../state/state";
 import type { State, Store } from "../state/store";
-import { Num, writer } from "../parts/num";
+import { inSigns, Num, timesOf, writer } from "../parts/num";
 import { Inputs } from "./inputs";
 import { RuleCard } from "./rule";
 
@@ -57,13 +57,13 @@ function Visit({ state, node }: { state: State; node: number }): JSX.Element {
   return (
     <section class="card now" role="group" aria-label="This step">
       <h2>
-        Visit {name} <small>{graph.formula(node)}</small>
+        Visit {name} <small>{inSigns(graph.formula(node), state.printed)}</small>
       </h2>
       {addsUnseen(state, step) && <p class="hint">What it adds is for you to work out.</p>}
       {!addsUnseen(state, step) &&
         items.slice(0, LISTED).map((item) => (
           <div key={item}>
-            <p class="sum back">{additionText(shown, item, state.assign ? "=" : "+=", say)}</p>
+            <p class="sum back">{inSigns(additionText(shown, item, state.assign ? "=" : "+=", say), state.printed)}</p>
             <After state={state} item={item} />
           </div>
         ))}
@@ -101,7 +101,7 @@ function NodeCard({ store, state, node }: Props & { node: number }): JSX.Element
     <section class="card" role="group" aria-label={`Details of ${name}`}>
       <h2>
         {name}
-        <small>{graph.kinds[node] === LEAF ? "input" : graph.kinds[node] === OPERATION ? graph.formula(node) : "constant"}</small>
+        <small>{graph.kinds[node] === LEAF ? "input" : graph.kinds[node] === OPERATION ? inSigns(graph.formula(node), state.printed) : "constant"}</small>
       </h2>
       <dl>
         <dt>data</dt>
@@ -113,10 +113,10 @@ function NodeCard({ store, state, node }: Props & { node: number }): JSX.Element
           </>
         )}
       </dl>
-      {graph.kinds[node] === OPERATION && shown.hasData(node, step) && <p class="sum">{operationText(shown, node, say)}</p>}
+      {graph.kinds[node] === OPERATION && shown.hasData(node, step) && <p class="sum">{inSigns(operationText(shown, node, say), state.printed)}</p>}
       {sums.slice(0, 12).map((item) => (
         <p class="sum back" key={item}>
-          {additionText(shown, item, state.assign ? "=" : "+=", say)}
+          {inSigns(additionText(shown, item, state.assign ? "=" : "+=", say), state.printed)}
         </p>
       ))}
       <Total state={state} node={node} items={sums} />
@@ -261,16 +261,16 @@ function EdgeCard({ store, state, edge }: Props & { edge: number }): JSX.Element
       <section class="card edge" role="group" aria-label={`Edge from ${a} to ${y}`}>
         <h2>
           {a} → {y}
-          <small>operand {graph.slots[edge] + 1} of {graph.formula(result)}</small>
+          <small>operand {graph.slots[edge] + 1} of {inSigns(graph.formula(result), state.printed)}</small>
         </h2>
         <div class="product" role="img" aria-label="local times upstream is the contribution">
-          <Factor label="local" value={shown.zero[edge] ? "0 (closed)" : short(shown.local[edge], 6)} note={`∂${y}/∂${a} = ${edgeFormula(shown, edge)}`} />
-          <span class="sign">×</span>
+          <Factor label="local" value={shown.zero[edge] ? "0 (closed)" : short(shown.local[edge], 6)} note={`∂${y}/∂${a} = ${inSigns(edgeFormula(shown, edge), state.printed)}`} />
+          <span class="sign">{timesOf(state)}</span>
           <Factor label="upstream" value={upstream === null ? "·" : short(upstream, 6)} note={`${y}.grad`} />
           <span class="sign">=</span>
           <Factor label="contribution" value={done ? short(shown.additions.contribution[item], 6) : "·"} note={`to ${a}.grad`} />
         </div>
-        {done && <p class="sum back">{additionText(shown, item, state.assign ? "=" : "+=", writer(state))}</p>}
+        {done && <p class="sum back">{inSigns(additionText(shown, item, state.assign ? "=" : "+=", writer(state)), state.printed)}</p>}
         <EdgeNudge state={state} edge={edge} />
         <p class="actions">
           {visit >= 0 && (

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { additionText, operationText } from "../words/sentences";
 import { addsUnseen } from "../state/state";
 import type { State, Store } from "../state/store";
-import { writer } from "../parts/num";
+import { inSigns, writer } from "../parts/num";
 
 interface Props {
   readonly store: Store;
@@ -41,7 +41,7 @@ function Row({ at, store, state }: Props & { at: number }): JSX.Element {
   return (
     <li class={classes} aria-current={at === step ? "step" : undefined}>
       <button type="button" onClick={() => store.goTo(at)}>
-        {lines(state, at).map((line, k) => (
+        {lines(state, at).map((line) => inSigns(line, state.printed)).map((line, k) => (
           <span key={k} class={k === 0 ? "head" : "line"}>
             {line}
           </span>

@@ -2,13 +2,13 @@
 
 import type { JSX } from "preact";
 import { countPaths, mainPath, type Path, pathName, strongestPaths } from "../lab/paths";
-import { readNumber, rounded, short, thousands } from "../model/numbers";
+import { readNumber, short, thousands } from "../model/numbers";
 import type { Run } from "../model/run";
 import { edgeFormula } from "../words/sentences";
 import { allCovered } from "../state/state";
 import { askedAbout, type State, type Store } from "../state/store";
 import { Covered } from "../parts/covered";
-import { Num } from "../parts/num";
+import { inSigns, Num, timesOf, writer } from "../parts/num";
 import { strength, tone } from "../parts/tone";
 
 interface Props {
@@ -46,8 +46,8 @@ export function Why({ store, state }: Props): JSX.Element {
         {name}.grad = <Num state={state} x={run.final(node)} kind={tone(run.final(node))} />
       </h2>
       <Sum state={state} node={node} />
-      <p>{verdict(run, node, main)}</p>
-      <p class="hint">Select any node to ask about it. This is the path that carries most, from the result down. Each bar is the whole gradient at that node, drawn by its power of ten.</p>
+      <p>{inSigns(verdict(run, node, main), state.printed)}</p>
+      <p class="hint">Select any node to ask about it. This is the path that carries most, from the result down. Each bar is the whole gradient at that node, on a logarithmic scale.</p>
       <ol class="path" aria-label={`Path from ${graph.names[graph.root]} to ${name}`}>
         <Stop store={store} state={state} at={graph.root} node={node} />
         {main.edges.map((edge) => (
@@ -67,7 +67,7 @@ function Stop({ store, state, at, edge, node }: Props & { at: number; edge?: num
     <li>
       {edge !== undefined && (
         <button type="button" class="factor" onClick={() => store.select({ kind: "edge", id: edge })}>
-          × {short(run.local[edge])} <small>{formulaOf(run, edge)}</small>
+          {timesOf(state)} {short(run.local[edge])} <small>{inSigns(formulaOf(run, edge), state.printed)}</small>
         </button>
       )}
       <button type="button" class={`stop${at === node ? " chosen" : ""}`} onClick={() => store.show(at)}>
@@ -90,13 +90,13 @@ function formulaOf(run: Run, edge: number): string {
 
 /** The gradient as the sum of what its paths bring. */
 function Sum({ state, node }: { state: State; node: number }): JSX.Element | null {
-  const { run, digits } = state;
+  const { run } = state;
   if (node === run.graph.root) return null;
   const count = countPaths(run, node);
   const paths = strongestPaths(run, node, TOLD);
   if (count === 0 || paths.length === 0) return null;
   const rest = run.final(node) - paths.reduce((sum, { share }) => sum + share, 0);
-  const number = (x: number): string => rounded(x, digits);
+  const number = writer(state);
   return (
     <>
       <p>
@@ -107,7 +107,7 @@ function Sum({ state, node }: { state: State; node: number }): JSX.Element | nul
           {paths.map((path, k) => (
             <tr key={k}>
               <td>{named(run, path, node)}</td>
-              <td class="rule">{path.edges.length <= 6 ? path.edges.map((edge) => number(run.local[edge])).join(" × ") : `${path.edges.length} factors`}</td>
+              <td class="rule">{path.edges.length <= 6 ? path.edges.map((edge) => number(run.local[edge])).join(` ${timesOf(state)} `) : `${path.edges.length} factors`}</td>
               <td class={`number ${tone(path.share)}`}>{number(path.share)}</td>
             </tr>
           ))}

@@ -60,6 +60,8 @@ export interface State extends Snapshot {
   readonly theme: Theme;
   /** Significant digits of the numbers in words and tables; 0 for all of them. */
   readonly digits: number;
+  /** Sentences, formulas and tables have the signs of a printed text, a · b and −2, and not those of Python. */
+  readonly printed: boolean;
   /** A figure inside another page: without the header. */
   readonly figure: boolean;
   readonly problem: Problem | null;

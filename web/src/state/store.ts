@@ -15,9 +15,13 @@ import type { Selection, Snapshot, State, Tab } from "./state";
 
 export type { Selection, State, Tab, Theme } from "./state";
 
-/** At first about this many boxes are shown; a graph of up to `WHOLE` nodes is shown whole. */
-export const AT_FIRST = 26;
-export const WHOLE = 80;
+/** At first about `most` boxes are shown; a graph of up to `whole` nodes is shown whole. */
+export interface AtFirst {
+  readonly whole: number;
+  readonly most: number;
+}
+
+export const AT_FIRST: AtFirst = { whole: 80, most: 26 };
 
 export class Store {
   state: State;
@@ -31,9 +35,10 @@ export class Store {
     folding: Folding | null,
     /** The room that the graph has, once it is known; or whether it goes from top to bottom. */
     private room: Room | boolean | null = null,
+    private readonly atFirst: AtFirst = AT_FIRST,
   ) {
     const tree = new FoldTree(run.graph, folding);
-    const open = openAtFirst(tree, WHOLE, AT_FIRST);
+    const open = this.firstOpen(tree);
     this.state = {
       run,
       shown: run,
@@ -52,6 +57,7 @@ export class Store {
       more: false,
       theme: remembered("theme", "auto"),
       digits: Number(remembered("digits", "4")),
+      printed: false,
       figure: false,
       problem: null,
       dialog: null,
@@ -173,7 +179,18 @@ export class Store {
   /** All groups open, or those that were at first. */
   unfoldAll(all: boolean): void {
     const { tree } = this.state;
-    this.setOpen(all ? new Set(tree.groups.map((group) => group.id)) : openAtFirst(tree, WHOLE, AT_FIRST));
+    this.setOpen(all ? new Set(tree.groups.map((group) => group.id)) : this.firstOpen(tree));
+  }
+
+  /** Whether other groups are open than at first. */
+  get isUnfolded(): boolean {
+    const { tree, open } = this.state;
+    const first = this.firstOpen(tree);
+    return first.size !== open.size || [...first].some((id) => !open.has(id));
+  }
+
+  private firstOpen(tree: FoldTree): Set<number> {
+    return openAtFirst(tree, this.atFirst.whole, this.atFirst.most);
   }
 
   /** The graph has this much room: lay it out in the direction in which it is seen larger. */
@@ -234,7 +251,7 @@ export class Store {
       const run = runProgram(program);
       this.remember();
       const tree = new FoldTree(run.graph, null);
-      const open = openAtFirst(tree, WHOLE, AT_FIRST);
+      const open = this.firstOpen(tree);
       this.set({ tree, open, scene: this.laidOut(tree, open), program, selection: null, step: 0, dialog: null });
       this.setRun(run, new Map());
       return true;

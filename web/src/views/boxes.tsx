@@ -10,6 +10,7 @@ import { isCovered } from "../state/state";
 import type { State } from "../state/store";
 import { groupRange, nodeLabel } from "./labels";
 import { Marked, type Props } from "./marked";
+import { timesOf } from "../parts/num";
 import { strength, tone } from "../parts/tone";
 
 interface BoxProps extends Props {
@@ -66,7 +67,7 @@ export class BoxView extends Marked<BoxProps> {
       >
         <rect class="frame" width={width} height={height} rx={constant ? height / 2 : 10} />
         {constant ? (
-          <text class="name" x={width / 2} y={height / 2 + 4.5} text-anchor="middle">
+          <text class={`name${short(shown.data[node]).length > 5 ? " long" : ""}`} x={width / 2} y={height / 2} dominant-baseline="central" text-anchor="middle">
             {short(shown.data[node])}
           </text>
         ) : (
@@ -82,25 +83,37 @@ export function clipped(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, Math.max(1, most - 1))}…`;
 }
 
+/** A number with more letters is smaller where a box is drawn small. */
+const ROOM = 7;
+
+/** The end of a name that is too long: its indices tell it from its neighbours. */
+function ending(name: string, most: number): string {
+  return name.length <= most ? name : `…${name.slice(1 - most)}`;
+}
+
 function NodeText({ state, node, width }: { state: State; node: number; width: number }): JSX.Element {
   const { shown, step } = state;
   const { graph } = shown;
   const has = shown.hasData(node, step);
   const covered = isCovered(state, node) && shown.isBackward(step);
   const grad = covered ? null : shown.gradient(node, step);
-  const name = clipped(graph.names[node], 12);
-  const right = graph.kinds[node] === LEAF ? "input" : prettyFormula(graph.formula(node));
+  const name = ending(graph.names[node], 12);
+  const right = graph.kinds[node] === LEAF ? "input" : prettyFormula(graph.formula(node), timesOf(state));
   const share = grad === null ? 0 : strength(grad);
   const kind = grad === null ? "zero" : tone(grad);
+  const gradient = covered ? "?" : grad === null ? "·" : signed(grad);
   const bar = share * (width - 20) * 0.5;
+  const formula = clipped(right, Math.max(4, 17 - Math.ceil(1.2 * name.length)));
+  // In letters of 16 and 15 pixels, as a box has them where it is drawn small (graph.css).
+  const long = 9.7 * name.length + 9 * formula.length > width - 28;
   return (
     <>
       <text class="name near" x={11} y={19}>
         {name}
       </text>
-      <FarText name={graph.names[node]} number={grad === null ? (has ? short(shown.data[node], 3) : "·") : signed(grad, 3)} kind={grad === null ? "" : kind} width={width} />
-      <text class="formula" x={width - 11} y={19} text-anchor="end">
-        {clipped(right, Math.max(4, 17 - Math.ceil(1.2 * name.length)))}
+      <FarText name={ending(graph.names[node], 10)} numbers={[has ? short(shown.data[node], 3) : "·", ...(grad === null ? [] : [signed(grad, 3)])]} kind={kind} width={width} />
+      <text class={long ? "formula long" : "formula"} x={width - 11} y={19} text-anchor="end">
+        {formula}
       </text>
       <text class="word" x={11} y={38}>
         data
@@ -111,8 +124,8 @@ function NodeText({ state, node, width }: { state: State; node: number; width: n
       <text class="word" x={11} y={56}>
         grad
       </text>
-      <text class={`number grad near ${kind}`} x={width - 11} y={56} text-anchor="end">
-        {covered ? "?" : grad === null ? "·" : signed(grad)}
+      <text class={`number grad near ${kind}${gradient.length > ROOM ? " long" : ""}`} x={width - 11} y={56} text-anchor="end">
+        {gradient}
       </text>
       {grad !== null && <rect class={`bar ${kind}`} x={grad < 0 ? width / 2 - bar : width / 2} y={61} width={bar} height={3} rx={1.5} />}
       {grad !== null && <rect class="axis" x={width / 2 - 0.5} y={60.5} width={1} height={4} />}
@@ -120,16 +133,22 @@ function NodeText({ state, node, width }: { state: State; node: number; width: n
   );
 }
 
-/** What a box says from afar. */
-function FarText({ name, number, kind, width }: { name: string; number: string; kind: string; width: number }): JSX.Element {
+/** Where the lines of a box stand that is seen from afar, its name first. */
+const LINES: readonly (readonly number[])[] = [[28, 52], [20, 39, 57]];
+
+/** What a box says from afar: its name, and below it its value and its gradient, as far as they are known. */
+function FarText({ name, numbers, kind, width }: { name: string; numbers: readonly string[]; kind: string; width: number }): JSX.Element {
+  const lines = LINES[numbers.length - 1];
   return (
     <g class="afar" aria-hidden="true">
-      <text x={width / 2} y={28} text-anchor="middle" class="name">
-        {clipped(name.split(".").pop() ?? name, Math.floor(width / 13.5))}
+      <text x={width / 2} y={lines[0]} text-anchor="middle" class="name">
+        {clipped(name, Math.floor(width / 13.5))}
       </text>
-      <text x={width / 2} y={52} text-anchor="middle" class={`number grad ${kind}`}>
-        {number}
-      </text>
+      {numbers.map((number, k) => (
+        <text key={k} x={width / 2} y={lines[k + 1]} text-anchor="middle" class={k === 1 ? `number grad ${kind}` : "number"}>
+          {number}
+        </text>
+      ))}
     </g>
   );
 }
@@ -147,8 +166,8 @@ function searchMark(state: State, node: number): string[] {
 export const SEARCHED = 60;
 
 /** Signs as people write them. */
-export function prettyFormula(text: string): string {
-  return text.replace(/(\d)\.0\b/g, "$1").replace(/ \* /g, " × ").replace(/ \/ /g, " ÷ ").replace(/ - /g, " − ").replace(/^-/, "−");
+export function prettyFormula(text: string, times: string): string {
+  return text.replace(/(\d)\.0\b/g, "$1").replace(/ \* /g, ` ${times} `).replace(/ \/ /g, " ÷ ").replace(/ - /g, " − ").replace(/^-/, "−");
 }
 
 interface GroupProps extends Props {
@@ -179,7 +198,7 @@ function GroupView({ group, item, index, store, state, classes, range }: GroupPr
       <title>{`${label}: click to unfold`}</title>
       <rect class="frame back2" x={5} y={5} width={width} height={height} rx={10} />
       <rect class="frame" width={width} height={height} rx={10} />
-      <FarText name={group.name} number={size} kind="" width={width} />
+      <FarText name={group.name.split(".").pop() ?? group.name} numbers={[size]} kind="" width={width} />
       <text class="name near" x={11} y={21}>
         {clipped(group.name, 17)}
       </text>

@@ -8,13 +8,16 @@ import { moveTokens } from "./tokens";
 import { ViewBox } from "./viewbox";
 import { wireMark, WireView } from "./wires";
 
-/** Below these scales a box shows its name and its gradient alone, larger; and then nothing but its colour. */
-const FAR = 0.62;
+/** Below these scales the text of a box is larger; a box shows its name and its gradient alone, larger still; and nothing but its colour. */
+const MIDDLING = 0.82;
+const FAR = 0.6;
 const FARTHEST = 0.16;
 
 interface Props {
   readonly store: Store;
   readonly state: State;
+  /** Called when the view has changed. */
+  readonly onView?: (view: ViewBox) => void;
 }
 
 export class GraphView extends Component<Props> {
@@ -29,8 +32,11 @@ export class GraphView extends Component<Props> {
     if (svg && world) {
       this.view.attach(svg, (x, y, scale) => {
         world.setAttribute("transform", `translate(${x},${y}) scale(${scale})`);
+        world.classList.toggle("middling", scale >= FAR && scale < MIDDLING);
         world.classList.toggle("far", scale < FAR);
         world.classList.toggle("farthest", scale < FARTHEST);
+        svg.toggleAttribute("data-beyond", this.view.isBeyond);
+        this.props.onView?.(this.view);
       });
     }
     this.home();
@@ -40,10 +46,16 @@ export class GraphView extends Component<Props> {
     };
   }
 
-  override componentDidUpdate(before: Props): void {
+  /** Whether the focus is on something in here, which the update may take away. */
+  override getSnapshotBeforeUpdate(): boolean {
+    const svg = this.svg.current;
+    return svg?.contains(svg.ownerDocument.activeElement) ?? false;
+  }
+
+  override componentDidUpdate(before: Props, _: object, hadFocus: boolean): void {
     const { state } = this.props;
     const moved = before.state.step !== state.step || before.state.shown !== state.shown;
-    if (before.state.scene !== state.scene) this.opened(before.state);
+    if (before.state.scene !== state.scene) this.opened(before.state, hadFocus);
     else if (moved) this.followStep();
     // What is wanted may have come with this very scene.
     this.bring();
@@ -56,7 +68,7 @@ export class GraphView extends Component<Props> {
   }
 
   /** Another scene: where a group was opened, it and what is in it stay in view. */
-  private opened(before: State): void {
+  private opened(before: State, hadFocus: boolean): void {
     const { state } = this.props;
     this.home();
     if (before.tree !== state.tree) return;
@@ -66,7 +78,7 @@ export class GraphView extends Component<Props> {
     const at = state.scene.layout.centres[state.scene.items.indexOf(first)];
     this.view.follow(at.x, at.y, first.box.width, first.box.height);
     // The box that had the focus is gone: its first part has it now.
-    if (this.svg.current !== null && this.svg.current.ownerDocument.activeElement === document.body) {
+    if (hadFocus && this.svg.current?.ownerDocument.activeElement === document.body) {
       this.svg.current.querySelector<SVGGElement>(first.node === null ? `[data-group="${first.group?.id}"]` : `[data-node="${first.node}"]`)?.focus();
     }
   }
@@ -83,15 +95,30 @@ export class GraphView extends Component<Props> {
   }
 
   private followStep(): void {
-    const { shown, step, scene } = this.props.state;
-    const node = shown.nodeOf(step) ?? shown.graph.leaves[0] ?? shown.graph.root;
-    const item = scene.seenIn[node];
-    const at = scene.layout.centres[item];
-    this.view.follow(at.x, at.y, scene.items[item].box.width, scene.items[item].box.height);
+    const { shown, step } = this.props.state;
+    this.look(shown.nodeOf(step) ?? shown.graph.leaves[0] ?? shown.graph.root);
   }
 
+  /** See to it that a node is in view, at the scale that is. */
+  look(node: number): void {
+    this.lookAtItem(this.props.state.scene.seenIn[node]);
+  }
+
+  private lookAtItem(item: number): void {
+    const { layout, items } = this.props.state.scene;
+    const at = layout.centres[item];
+    if (at !== undefined) this.view.follow(at.x, at.y, items[item].box.width, items[item].box.height);
+  }
+
+  /** What the keyboard comes to is in view. */
+  private readonly focused = (event: FocusEvent): void => {
+    const { node, group } = (event.target as SVGElement).dataset;
+    if (node !== undefined) this.look(Number(node));
+    else if (group !== undefined) this.lookAtItem(this.props.state.scene.items.findIndex((item) => item.group?.id === Number(group)));
+  };
+
   /** All of the graph, or as much around the step's node as can be read. */
-  private home(): void {
+  home(): void {
     const { shown, step, scene } = this.props.state;
     const node = shown.nodeOf(step) ?? shown.graph.leaves[0] ?? shown.graph.root;
     const at = scene.layout.centres[scene.seenIn[node]];
@@ -121,6 +148,7 @@ export class GraphView extends Component<Props> {
         class={followed === null ? "graph" : "graph following"}
         role="group"
         aria-label={`The graph of ${state.run.graph.title || "this value"}`}
+        onFocusIn={this.focused}
         onClick={(event) => event.target === this.svg.current && store.select(null)}
       >
         <defs>

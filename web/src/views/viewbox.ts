@@ -6,8 +6,8 @@ const MARGIN = 28;
 const CLOSEST = 2.4;
 /** A graph that fits is not blown up beyond this. */
 const FITTED = 1.25;
-/** At first it is not made smaller than this either: what cannot be read is no use. */
-const READABLE = 0.45;
+/** At first it is not made smaller than this either: what cannot be read is no use. The largest text of a box is 20 (graph.css). */
+export const READABLE = 0.435;
 const AT_FIRST = 0.6;
 
 export class ViewBox {
@@ -80,9 +80,33 @@ export class ViewBox {
   home(layout: Layout, x: number, y: number): void {
     this.fit(layout);
     if (this.scale >= READABLE || !this.frame) return;
-    this.fitted = false;
     this.scale = AT_FIRST;
-    this.centre(x, y, AT_FIRST);
+    this.lookAt(x, y);
+  }
+
+  /** Whether something is out of sight or too small to read, or was moved by the reader. */
+  get isAway(): boolean {
+    return !this.fitted || this.scale < READABLE;
+  }
+
+  /** Whether the graph is larger than its frame: then it is what a finger moves, and not the page. */
+  get isBeyond(): boolean {
+    const frame = this.frame?.getBoundingClientRect();
+    return frame !== undefined && this.layout !== null && (this.layout.width * this.scale > frame.width || this.layout.height * this.scale > frame.height);
+  }
+
+  /** As near to the middle as it can be without showing more than a margin beside the graph. */
+  private lookAt(x: number, y: number): void {
+    const frame = this.frame?.getBoundingClientRect();
+    if (!frame || frame.width === 0) return;
+    const place = (at: number, whole: number, room: number): number => {
+      const free = room - whole * this.scale;
+      return free > 2 * MARGIN ? free / 2 : Math.max(free - MARGIN, Math.min(MARGIN, room / 2 - at * this.scale));
+    };
+    this.fitted = false;
+    this.x = place(x, this.layout?.width ?? 0, frame.width);
+    this.y = place(y, this.layout?.height ?? 0, frame.height);
+    this.apply();
   }
 
   /** Bring a point of the layout into the middle, near enough to read. */
@@ -103,10 +127,7 @@ export class ViewBox {
     const [left, top] = [this.x + (x - width / 2) * this.scale, this.y + (y - height / 2) * this.scale];
     const [right, bottom] = [left + width * this.scale, top + height * this.scale];
     if (left >= 4 && top >= 4 && right <= frame.width - 4 && bottom <= frame.height - 4) return;
-    this.fitted = false;
-    this.x = frame.width / 2 - x * this.scale;
-    this.y = frame.height / 2 - y * this.scale;
-    this.apply();
+    this.lookAt(x, y);
   }
 
   zoom(factor: number): void {

@@ -62,8 +62,9 @@ function visitText(run: Run, node: number, step: number, number: Writer): string
   }
   const shares = [...amounts].map(([target, own]) => say("share", { name: target, amount: own.join(" + ") }));
   const closed = graph.operandEdges(node).filter((edge) => run.zero[edge]).map((edge) => graph.names[graph.from[edge]]);
-  const text = say(shares.length ? "flows" : "flowsNowhere", { ...said, shares: listed(shares) });
-  return closed.length ? text + say("closed", { targets: listed(closed) }) : text;
+  const targets = listed(closed);
+  if (shares.length === 0) return say(targets ? "allClosed" : "flowsNowhere", { ...said, targets });
+  return say("flows", { ...said, shares: listed(shares) }) + (targets ? say("closed", { targets }) : "");
 }
 
 /** `a`, `a and b`, `a, b and c`, or `a, b, c and 13 more`; each name once. */

@@ -30,6 +30,7 @@ PANELS = (
 #: What a figure's lines ``:option: …`` may say.
 OPTIONS = (
     "step", "panel", "leaf", "range", "tangent", "parameters", "rate", "most", "node", "show", "caption", "program",
+    "units",
 )  # fmt: skip
 
 
@@ -160,6 +161,8 @@ def _check_options(figure: Figure, options: Mapping[str, str]) -> None:
             float(rate)
         except ValueError:
             raise DataError(f"rate is a number, or several with spaces between; {rate} is none.") from None
+    if options.get("units", "differ") != "differ":
+        raise DataError(f"units is differ, or is left out; it is {options['units']}.")
     for key in ("leaf", "node"):
         if key in options:
             figure.node(options[key])

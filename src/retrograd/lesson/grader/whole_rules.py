@@ -311,6 +311,7 @@ def depth_remark(length: int, kind: str, says: str) -> str:
     if kind == "RecursionError":
         return (
             f"A chain of {length:,} operations stops at Python's recursion limit, since the sort calls itself once for "
-            "each. That is no mistake, micrograd does the same; a sort with a list of its own has no such limit."
+            "each. That is no mistake, micrograd does the same; an iterative sort with an explicit stack has no such "
+            "limit."
         )
     return f"A chain of {length:,} operations did not end well: {says}. A loop without recursion, and a set, help."

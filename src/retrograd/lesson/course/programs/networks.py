@@ -85,6 +85,7 @@ def gpt(name: str) -> Figure:
     with record_calls() as calls:
         loss = model.loss(tokens)
     loss.label = "loss"
+    calls = _by_letter(calls, ["begin", *WORD], loss)
     figure = Figure(name, loss, parameters, f"the loss of a GPT on “{WORD}”", "", calls, True)
     start = {parameter: parameter.data for parameter in parameters.values()}
     embedding = f"wte.weight[{letters.index('n') + 1}][0]"
@@ -110,6 +111,18 @@ def gpt(name: str) -> Figure:
     for parameter, data in start.items():
         parameter.data = data
     return Figure(name, loss, parameters, figure.title, "", calls, True, facts)
+
+
+def _by_letter(calls: Calls, letters: list[str], loss: Value) -> Calls:
+    """The calls of a GPT's loss by the letter that they read, all of those together, and the mean of their losses."""
+    made = [*calls.calls[:2], Call(1, "call", "letters", "", None), Call(1, "call", "mean", "", None)]
+    made += [Call(2, "call", f"{number}: {letter}", "", None) for number, letter in enumerate(letters, start=1)]
+    shift, letter = len(made) - 2, 3
+    for call in calls.calls[2:]:
+        letter += call.parent == 1 and call.kind == "module"
+        made.append(replace(call, parent=letter if call.parent == 1 else (call.parent or 0) + shift))
+    of = {value: place + shift if place > 1 else 3 for value, place in calls.of.items() if value is not loss}
+    return replace(calls, calls=made, of={**of, loss: 1})
 
 
 def operations(root: Value) -> int:
