@@ -33,12 +33,20 @@ def test_an_assignment_shows_a_program_of_its_own_after_its_forward_pass(show: O
         ("chapter=3&program=u = 2; s = u * * 3", "[data-figure=walk] .problem", "s"),
         ("chapter=3&set=q:7", "[data-figure=walk] .problem", "The link sets q, and this figure has no such input."),
         ("chapter=3&step=end", ".ignored", "step=end"),
+        ("chapter=3&step=77", "[data-figure=walk] .problem", "The link asks for step 77, and this figure has 6 steps."),
+        ("chapter=3&anwers=hide", ".ignored", "anwers=hide"),
+        ("chapter=3&answers=", ".ignored", "answers="),
+        ("chapter=3&embed=figure&foo=1", ".ignored", "foo=1"),
         ("chapter=30", ".ignored", "chapter=30"),
         ("chapter=3&figure=frech&digits=99&theme=pink", ".ignored", "digits=99, figure=frech, theme=pink"),
     ],
 )
 def test_a_link_that_cannot_be_followed_is_told(show: Open, link: str, place: str, says: str) -> None:
     assert says in show(link).locator(place).inner_text()
+
+
+def test_a_step_out_of_range_leaves_the_figure_where_it_was(show: Open) -> None:
+    assert count(show("chapter=3&step=77"), "walk") == count(show("chapter=3"), "walk")
 
 
 def test_a_program_without_a_chapter_is_for_the_one_that_opens(show: Open) -> None:

@@ -34,10 +34,13 @@ const COLOURS = ["auto", "light", "dark"];
 /** The explorer's own links say "hidden" and "locked": an assignment must not show its answers for want of the right word. */
 const HIDDEN = ["hide", "hidden", "locked"];
 
+/** Every part that a link may have. */
+const PARTS = ["chapter", "answers", "figure", "program", "set", "step", "digits", "theme", "embed", "go"];
+
 export function readLink(course: CourseJson, hash: string): Link {
   const text = hash.replace(/^#/, "");
   const parts = new URLSearchParams(text.includes("=") ? text : `chapter=${text}`);
-  const ignored: string[] = [];
+  const ignored = [...parts].filter(([name, value]) => !PARTS.includes(name) || value === "").map(([name, value]) => `${name}=${value}`);
   /** The part with this name where it fits, and empty where not. */
   const read = (name: string, fits: (value: string) => boolean): string => {
     const value = parts.get(name) ?? "";

@@ -65,6 +65,11 @@ class Alone extends Component<Props, { readonly theme: string }> {
     return (
       <div class="lesson alone" data-theme={theme} lang={this.words.say("lang")}>
         <main ref={this.place}>
+          {link.ignored.length > 0 && (
+            <p class="warning ignored" role="alert">
+              {this.words.say("link_ignored", { parts: link.ignored.join(", ") })}
+            </p>
+          )}
           {shown === undefined ? (
             <p class="warning">{this.words.say("link_ignored", { parts: location.hash })}</p>
           ) : (
