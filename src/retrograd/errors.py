@@ -612,8 +612,6 @@ def not_traceable(function: object, reason: str, what: str = "become a JAX funct
     return NotTraceableError(f"{name_of_function(function)} cannot {what}: {reason.rstrip('.')}.")
 
 
-def other_arguments(what: str) -> TypeError:
-    """A JAX function got arguments of another structure than it was made for."""
-    return TypeError(
-        f"this JAX function was made for arguments of another structure: {what}. Make a new one with to_jax()."
-    )
+def other_arguments(what: str, made_by: str = "to_jax()") -> TypeError:
+    """A function that was made for an example got arguments of another structure."""
+    return TypeError(f"this was made for arguments of another structure: {what}. Make a new one with {made_by}.")

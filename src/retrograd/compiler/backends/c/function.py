@@ -110,7 +110,8 @@ class CFunction:
     def _numbers(self, arguments: tuple[Any, ...]) -> Numbers:
         numbers = self._arguments.read(arguments)
         if numbers is None:
-            raise errors.other_arguments(f"it takes {self._arguments or 'none'} and what was the same in the example")
+            what = f"it takes {self._arguments or 'none'}, and ints, texts and lengths as in the example"
+            raise errors.other_arguments(what, "to_c()")
         return numbers
 
 
