@@ -279,11 +279,11 @@ def test_a_slider_moves_the_input_and_the_result_follows(show: Open) -> None:
     figure.get_by_label("Move a", exact=True).fill("4.02")
     assert "a = 4.0" in figure.inner_text()
     assert f"L = {MINUS}2.0" in figure.inner_text()
-    shown.locator("[data-figure=nudge]").get_by_label("Move a", exact=True).fill("2.01")  # the number of the text
-    assert "L = 3.97" in shown.locator("[data-figure=nudge]").inner_text()
     picture = figure.locator(".nudge-view svg").bounding_box()
     shown.mouse.click(picture["x"] + picture["width"] / 2, picture["y"] + 40)
     assert "4.0" not in figure.locator(".slide").inner_text()
+    shown.locator("[data-figure=nudge]").get_by_label("Move a", exact=True).fill("2.01")  # the number of the text
+    assert "L = 3.97" in shown.locator("[data-figure=nudge]").inner_text()
 
 
 def test_the_search_is_run_line_by_line(show: Open) -> None:
