@@ -614,4 +614,5 @@ def not_traceable(function: object, reason: str, what: str = "become a JAX funct
 
 def other_arguments(what: str, made_by: str = "to_jax()") -> TypeError:
     """A function that was made for an example got arguments of another structure."""
-    return TypeError(f"this function was made for arguments of another structure: {what}. Make a new one with {made_by}.")
+    structure = "this function was made for arguments of another structure"
+    return TypeError(f"{structure}: {what}. Make a new one with {made_by}.")

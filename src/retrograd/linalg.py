@@ -2,8 +2,8 @@
 
 NumPy's ``linalg`` knows matrices of floats and complex numbers only, and raises for one of objects. These functions
 take lists of rows or NumPy arrays, of Values and numbers, and eliminate with partial pivoting, as LAPACK does
-(Golub & Van Loan, *Matrix Computations*, 3.4). A pivot is chosen by comparing numbers, so that a function that is
-compiled is traced again when another one is chosen.
+(Golub & Van Loan, *Matrix Computations*, 3.4). In a trace, which row has the pivot is selected, element by element, so
+that a program stands for each choice; in exact mode, and of large matrices, the choice is a guard.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ if not TYPE_CHECKING:
 
 _Row = list[Any]
 _Matrix = list[_Row]
+
+#: Of a matrix with so many rows at most the elements are selected in a trace: that takes about n³ operations.
+_MOST_SELECTED = 8
 
 
 def solve(a: Any, b: Any) -> Any:
@@ -121,7 +124,7 @@ def det(a: Any) -> Any:
     factors: _Row = []
     sign = 1.0
     for k in range(len(matrix)):
-        column = next((c for c in range(k, len(matrix)) if _size(matrix[_pivot(matrix, k, c)][c]) != 0.0), None)
+        column = next((c for c in range(k, len(matrix)) if _largest(matrix, k, c) != 0.0), None)
         if column is None:
             rest = _division_free([row[k:] for row in matrix[k:]])
             break
@@ -158,21 +161,48 @@ def _solved(matrix: _Matrix, sides: _Matrix) -> _Matrix:
     return solution
 
 
-def _pivot(matrix: _Matrix, first: int, column: int) -> int:
-    """The row from ``first`` on whose element in ``column`` is largest."""
-    best, largest = first, _size(matrix[first][column])
-    for i in range(first + 1, len(matrix)):
-        size = _size(matrix[i][column])
-        if size > largest:
-            best, largest = i, size
-    return best
+def _largest(matrix: _Matrix, first: int, column: int) -> Any:
+    """The largest magnitude in ``column``, from row ``first`` on."""
+    largest = _size(matrix[first][column])
+    for row in matrix[first + 1 :]:
+        size = _size(row[column])
+        largest = engine.functions["where"](size > largest, size, largest)
+    return largest
 
 
-def _bring_up(matrix: _Matrix, k: int) -> float:
+def _bring_up(matrix: _Matrix, k: int) -> Any:
     """Exchange row k with the one that has the pivot of column k. Gives -1.0 when that changes the sign, else 1.0."""
-    best = _pivot(matrix, k, k)
+    largest, tests = _size(matrix[k][k]), []  # whether a row has a larger element than all before it
+    for row in matrix[k + 1 :]:
+        size = _size(row[k])
+        tests.append(size > largest)
+        largest = engine.functions["where"](tests[-1], size, largest)
+    if len(matrix) <= _MOST_SELECTED and any(map(_may_select, tests)):
+        return _select(matrix, k, tests)
+    best = max((k + 1 + i for i, test in enumerate(tests) if test), default=k)
     matrix[k], matrix[best] = matrix[best], matrix[k]
     return 1.0 if best == k else -1.0
+
+
+def _may_select(test: Any) -> bool:
+    """Whether a comparison is one of traced numbers, of which a program may stand for both outcomes."""
+    return issubclass(type(test), engine.ComparisonTracer) and not test._recorder.is_exact
+
+
+def _select(matrix: _Matrix, k: int, tests: list[Any]) -> Any:
+    """The same where the comparisons are traced: each element of these rows is selected."""
+    where = engine.functions["where"]
+    columns, top = range(k, len(matrix[k])), [*matrix[k]]
+    for row, test in zip(matrix[k + 1 :], tests, strict=True):
+        for j in columns:
+            matrix[k][j] = where(test, row[j], matrix[k][j])
+    later: Any = 0.0  # whether a row below this one has the pivot
+    for row, test in zip(reversed(matrix[k + 1 :]), reversed(tests), strict=True):
+        has_pivot = where(test, where(later, 0.0, 1.0), 0.0)
+        for j in columns:
+            row[j] = where(has_pivot, top[j], row[j])
+        later = where(test, 1.0, later)
+    return where(later, -1.0, 1.0)
 
 
 def _eliminate(matrix: _Matrix, k: int, columns: range) -> None:
@@ -202,7 +232,7 @@ def _division_free(matrix: _Matrix) -> Any:
 
 
 def _size(x: Any) -> Any:
-    """The magnitude as a plain number; in a trace comparing it is a guard."""
+    """The magnitude as a plain number."""
     return abs(x.data if isinstance(x, Value) else x)
 
 

@@ -97,7 +97,7 @@ _CONSTANTS = frozenset({int, str, bool, bytes, type(None)})
 _OUR_MODULES = frozenset(
     f"retrograd.{name}"
     for name in (
-        *("index", "python_math", "whole_numbers"),
+        *("index", "linalg", "python_math", "whole_numbers"),
         *("compiler.guards.builtin_overrides", "compiler.tracing.followed_calls", "compiler.tracing.followed_numpy"),
     )
 )
