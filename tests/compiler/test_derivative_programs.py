@@ -296,6 +296,11 @@ def test_so_many_derivatives_are_computed_as_they_are(monkeypatch: pytest.Monkey
     at = [0.4, 0.8, 1.1]
     with pytest.warns(rg.errors.CompileWarning, match="runs as it is: it takes more than 20 derivatives"):
         assert compiled(at) == rg.hessian(curved)(at)
+    runs, run = [], recorder.Recorder.run
+    monkeypatch.setattr(recorder.Recorder, "run", lambda self, *about: runs.append(about) or run(self, *about))
+    for _ in range(100):  # to find that out takes as long as dozens of calls
+        assert compiled(at) == rg.hessian(curved)(at)
+    assert not runs
 
 
 @pytest.mark.parametrize("transform", [rg.jacobian, rg.hessian, rg.jacfwd])

@@ -15,6 +15,10 @@ __all__ = ["Storm", "Untraceable"]
 #: After so many failures in a row the number of calls between two attempts stays the same.
 _MOST_ROUNDS = 10
 
+#: Where too many derivatives were taken, the first attempt comes after so many doublings: it takes as long as dozens of
+#: calls, and nearly always ends the same.
+_MANY_STEPS = 7
+
 #: So many traces in a row are looked at, of which so many must have answered no call but their own to be a storm.
 _TRACES, _FRUITLESS = 8, 7
 #: That is no storm if so many calls came between the first of them and the last: programs answer most calls, and those
@@ -53,7 +57,8 @@ class Untraceable:
             How many failed in a row.
         """
         failures = min(self._waiting.get(shape, (cause, 0, 0))[1] + 1, _MOST_ROUNDS)
-        self._waiting[shape] = cause, failures, sys.maxsize if cause.reason is Reason.DIFFERS else 2**failures
+        rounds = failures + (_MANY_STEPS if cause.reason is Reason.MANY_DERIVATIVES else 0)
+        self._waiting[shape] = cause, failures, sys.maxsize if cause.reason is Reason.DIFFERS else 2**rounds
         return failures
 
     def succeeded(self, shape: tuple[Any, ...]) -> None:

@@ -44,7 +44,7 @@ _OTHERWISE = (Reason.GUARD_FAILED, Reason.NEW_ARGUMENTS)
 #: Where users are told that a function runs as it is.
 _WARNED = (
     *(Reason.GRAPH_BREAK, Reason.SEVERAL_RESULTS, Reason.TRACING_RAISED),
-    *(Reason.UNSUITABLE_ARGUMENT, Reason.UNSUPPORTED),
+    *(Reason.UNSUITABLE_ARGUMENT, Reason.UNSUPPORTED, Reason.MANY_DERIVATIVES),
 )
 
 #: In how many later calls a program is compared with the function once more: in more of them where it stands for what

@@ -38,6 +38,7 @@ class Reason(enum.Enum):
     AWAITS_ANOTHER = "run eagerly: most earlier calls had a structure not seen before, and so may this one"
     POSTPONED = "run eagerly: a program of both branches would take longer to make than the calls so far"
     GRAPH_BREAK = "run eagerly, graph break: {}"
+    MANY_DERIVATIVES = "run eagerly: it takes more than {} derivatives, too many for a program"
     SEVERAL_RESULTS = "run eagerly: the function returns something else than Values and numbers{}"
     CONSTANT_RESULT = "run eagerly: the result does not depend on any Value"
     UNSUPPORTED = "run eagerly, not compilable: {}"

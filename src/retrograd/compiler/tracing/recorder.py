@@ -445,7 +445,7 @@ class Recorder(DecisionRecorder):
         """
         self._steps += len(nodes)
         if self._steps > MOST_STEPS:
-            raise TooManyDerivativesError(f"it takes more than {MOST_STEPS:,} derivatives, too many for a program")
+            raise TooManyDerivativesError(f"{MOST_STEPS:,}")
         self._recording.differentiates = True
         if self._recording.primitives:
             self.untraceable("takes the gradient of a primitive, of which it has the first derivatives only")

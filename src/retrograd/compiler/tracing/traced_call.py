@@ -83,7 +83,7 @@ def trace(
         except (errors.TracedIndexError, errors.LeakedTraceError, MemoryError):
             raise
         except TooManyDerivativesError as problem:
-            return Cause(Reason.GRAPH_BREAK, str(problem))
+            return Cause(Reason.MANY_DERIVATIVES, str(problem))
         except Exception as error:
             # The plain run did not raise this: a tracer could not do what its number can.
             return Cause(Reason.TRACING_RAISED, _description(error))
