@@ -191,6 +191,20 @@ def undone(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return total + np.sum(z * z)
 
 
+def change_is_caught(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """What raises where a chosen array is changed must not be caught."""
+    z, total = array_of(ps), 0.0
+    for x in xs:
+        if x > 0.0:
+            z = z * 1.1
+        try:
+            z[0] = ps[1]
+            total += z[1]
+        except ValueError:
+            total -= 5.0
+    return total + np.sum(z)
+
+
 def texts_in_arrays(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     z = np.array(["a", ps[0]], dtype=object)
     if xs[0] > 0.0:
@@ -207,7 +221,8 @@ def out_of_bounds(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 
 @each_of(
-    original_changes, chosen_changes, part_changes, floats_change, other_shape, undone, texts_in_arrays, out_of_bounds
+    *(original_changes, chosen_changes, part_changes, floats_change, other_shape, undone),
+    *(change_is_caught, texts_in_arrays, out_of_bounds),
 )
 def test_what_cannot_be_selected_is_right(f: Function) -> None:
     flips(f, calls=30)

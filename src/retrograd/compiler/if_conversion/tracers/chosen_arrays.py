@@ -31,6 +31,8 @@ def chosen_of(selection: Selection, yes: _Array, no: _Array) -> _Array:
     trial = current()
     if yes.shape != no.shape or yes.size > _MOST or trial is None:
         raise refuse("gives an array of another shape, or a large one")
+    if trial.catches:  # what is raised where the copy is to change
+        raise refuse("gives another array, in a function that catches exceptions")
     if not {np.dtype(object), np.dtype(float)}.issuperset((yes.dtype, no.dtype)):
         raise refuse("gives another array, and not of floats or Values")
     made = np.empty(yes.size, object)
