@@ -193,7 +193,7 @@ def test_hypot_at_its_edges() -> None:
     assert rg.grad(lambda p: rmath.hypot(*p))([0.0, 0.0, 0.0]) == [0.0, 0.0, 0.0]
     assert rmath.hypot(math.nan, 1.0, -math.inf) == math.inf
     assert math.isnan(rmath.hypot(math.nan, 1.0, 2.0))
-    with pytest.raises(ValueError, match="dist needs two points"):
+    with pytest.raises(ValueError, match="dist needs two sequences of equal length"):
         rmath.dist([1.0], [1.0, 2.0])
 
 
