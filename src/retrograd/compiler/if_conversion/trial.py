@@ -22,6 +22,7 @@ __all__ = [
     "Frame",
     "NotAnArmError",
     "Trial",
+    "attempted",
     "current",
     "in_arms",
     "once",
@@ -319,6 +320,20 @@ def once(ask: Callable[P, T]) -> Callable[P, T]:
         return found
 
     return asked
+
+
+def attempted(refused: str, function: Callable[P, T], /, *arguments: P.args, **options: P.kwargs) -> T:
+    """What a function does with a tracer. In plain code, where it cannot, the next trial has none of its kind.
+
+    ``refused``: the attribute of the trial that says so.
+    """
+    try:
+        return function(*arguments, **options)
+    except NotAnArmError:
+        run = running.trial
+        if run is not None and not run.frames:
+            setattr(run, refused, True)
+        raise
 
 
 def running_line() -> Site:

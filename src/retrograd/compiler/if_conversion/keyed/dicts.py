@@ -17,7 +17,7 @@ from ..tracers.conditions import must_hold, negated
 from ..tracers.entry_places import both
 from ..tracers.partial_list import Entries, Entry, PartialIterator, PartialList
 from ..tracers.partial_lists import entries_of, numbers, partial
-from ..trial import NotAnArmError, current, in_arms, recorder, refuse
+from ..trial import attempted, current, in_arms, recorder, refuse
 from .entries import (
     Key,
     are_same,
@@ -48,6 +48,7 @@ __all__ = [
     "listed",
     "members",
     "method",
+    "method_among",
     "missing",
     "plain",
     "read",
@@ -65,14 +66,8 @@ __all__ = [
 
 
 def done(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """What a function does with one. In plain code, where it cannot, none has such keys in the next trial."""
-    try:
-        return function(*arguments, **options)
-    except NotAnArmError:
-        trial = current()
-        if trial is not None and not trial.frames:
-            trial.refuses_dicts = True
-        raise
+    """What a function does with one."""
+    return attempted("refuses_dicts", function, *arguments, **options)
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -398,13 +393,18 @@ def _most_common(thing: PartialDict, count: int | None = None) -> Any:
     return found if count is None else found[: max(count, 0)]
 
 
-def method(thing: PartialDict, name: str) -> Any:
-    """``thing.name``. Those that change it are all known."""
+def method_among(methods: Mapping[str, Callable[..., Any]], thing: Any, name: str) -> KeyedMethod:
+    """``thing.name``, which is one of some methods. Those that change it are all known."""
     if not hasattr(thing._rg_kind, name):
         raise AttributeError(f"{thing._rg_kind.__name__!r} object has no attribute {name!r}")
-    if name not in _METHODS:
+    if name not in methods:
         cannot(f"is asked for {name}")
-    return KeyedMethod(_METHODS[name], thing)
+    return KeyedMethod(methods[name], thing)
+
+
+def method(thing: PartialDict, name: str) -> KeyedMethod:
+    """``thing.name``."""
+    return method_among(_METHODS, thing, name)
 
 
 _METHODS: dict[str, Callable[..., Any]] = {

@@ -11,7 +11,7 @@ from ..tracers.conditions import must_hold, negated
 from ..tracers.entry_places import both
 from ..tracers.partial_list import PartialIterator, PartialList
 from ..tracers.partial_lists import entries_of
-from .dicts import contains, missing, replace, without_order
+from .dicts import contains, method_among, missing, replace, without_order
 from .entries import cannot, is_surely, keys_of, put, without
 from .tracers import KEYED, KeyedMethod, KeyEntry, PartialSet
 
@@ -163,13 +163,9 @@ def _copied(thing: PartialSet) -> PartialSet:
     return PartialSet(thing._rg_entries, set)
 
 
-def method(thing: PartialSet, name: str) -> Any:
-    """``thing.name``. Those that change it are all known."""
-    if not hasattr(set, name):
-        raise AttributeError(f"'set' object has no attribute {name!r}")
-    if name not in _METHODS:
-        cannot(f"is asked for {name}")
-    return KeyedMethod(_METHODS[name], thing)
+def method(thing: PartialSet, name: str) -> KeyedMethod:
+    """``thing.name``."""
+    return method_among(_METHODS, thing, name)
 
 
 _METHODS: dict[str, Callable[..., Any]] = {

@@ -19,7 +19,7 @@ from ..keyed.tracers import KEYED
 from ..selecting.searches import sorted_entries
 from ..selecting.selections import chosen_at, unset
 from ..selecting.stores import Place
-from ..trial import NotAnArmError, current, in_arms, recorder, refuse, running_line
+from ..trial import attempted, current, in_arms, recorder, refuse, running_line
 from .conditions import joined, must_hold, negated
 from .derived_lists import mapped, passed, with_item, without_item
 from .entry_places import any_of, are_first, at_place, both, count_of, is_no_negative, is_number, one_of, places_of
@@ -56,14 +56,8 @@ numbers = itertools.count()
 
 
 def done(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """What a function does with a list. In plain code, where it cannot, no list is partial in the next trial."""
-    try:
-        return function(*arguments, **options)
-    except NotAnArmError:
-        trial = current()
-        if trial is not None and not trial.frames:
-            trial.refuses_lists = True
-        raise
+    """What a function does with a list."""
+    return attempted("refuses_lists", function, *arguments, **options)
 
 
 def partial(things: Iterable[Any], tests: Iterable[Any] = itertools.repeat(True), kind: type = list) -> PartialList:
