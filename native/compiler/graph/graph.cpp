@@ -396,8 +396,25 @@ class Expander {
           return add(ROW_mul, {ids[0], to_.literal(1.0 / to_.literals[ids[1].index()])});
         }
         return add(ROW_div, ids);
+      case ROW_FIRST_MAX:
+      case ROW_FIRST_MIN:
+        if (for_vectors_ && ids.size() <= kFewCandidates) return first_of_few(from_.rows[i], ids);
+        return add(from_.rows[i], ids);
       default: return add(from_.rows[i], ids, from_.extra[i]);
     }
+  }
+
+  // Of more, one reduction is quicker.
+  static constexpr size_t kFewCandidates = 4;
+
+  // The first of a few that no other is larger (smaller) than, by comparisons, which many lanes make side by side.
+  Id first_of_few(uint16_t row, const std::vector<Id>& ids) {
+    Id best = ids[0];
+    for (size_t i = 1; i < ids.size(); ++i) {
+      const Id is_better = add(row == ROW_FIRST_MAX ? ROW_greater : ROW_less, {ids[i], best});
+      best = add(ROW_where, {is_better, ids[i], best});
+    }
+    return ids.size() == 1 ? add(ROW_identity, {best}) : best;
   }
 
   // --- chains of additions and subtractions ---
