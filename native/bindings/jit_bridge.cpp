@@ -8,6 +8,7 @@
 #include "bindings/specialization_cache.hpp"
 #include "bindings/without_gil.hpp"
 #include "compiler/run/twin.hpp"
+#include "ops/special.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -275,6 +276,15 @@ PyObject* vector_functions(PyObject*, PyObject*) {
     if (!address || PyDict_SetItemString(functions.get(), kRows[row].name, address.get()) < 0) return nullptr;
   }
   return functions ? Py_BuildValue("(IO)", set.width, functions.get()) : nullptr;
+}
+
+// special_functions(): the addresses of functions of one or two numbers that C's library lacks, by symbol.
+PyObject* special_functions(PyObject*, PyObject*) {
+  const auto address = [](auto* function) {
+    return static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(function));
+  };
+  return Py_BuildValue("{sK,sK}", "retrograd_digamma", address(primitive::digamma), "retrograd_polygamma",
+                       address(primitive::polygamma));
 }
 
 // compare(entry): a program has machine code of both kinds; its next calls decide which is kept in use.

@@ -149,6 +149,7 @@ PyObject* strips(PyObject* object, PyObject* args);
 PyObject* scalar_graph(PyObject* object, PyObject* args);
 PyObject* install_graph(PyObject* object, PyObject* args);
 PyObject* vector_functions(PyObject* object, PyObject*);
+PyObject* special_functions(PyObject* object, PyObject*);
 PyObject* compare(PyObject* object, PyObject* number);
 PyObject* notify_when_hot(PyObject* object, PyObject* args);
 PyObject* fresh(PyObject* object, PyObject*);

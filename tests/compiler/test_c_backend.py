@@ -224,9 +224,19 @@ def test_tables_and_results_of_a_loop_that_are_read_later(tmp_path: Path) -> Non
     check(seen, tmp_path, ([0.3, 0.7, 0.2],), ([1.3, -0.7, 0.4],))
 
 
+def test_the_gamma_functions_that_c_lacks_are_written(tmp_path: Path) -> None:
+    def likelihood(x: float, y: float) -> Any:
+        return rm.lgamma(x + 2.5) - rm.log(rm.gamma(abs(y) + 0.5)) + rm.digamma(x - 0.25) * y
+
+    text = check(likelihood, tmp_path, (1.5, 2.0), (-0.3, -1.2), (-7.6, 40.0))
+    assert "static double retrograd_digamma(" in text
+    without = rg.compile(lambda x: rm.sin(x)).to_c(tmp_path / "sine.c", 1.5, name="sine")
+    assert "retrograd_" not in without.path.read_text(encoding="utf-8")
+
+
 def test_what_c_cannot_do_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(NotTraceableError, match=r"cannot be written as C: .*digamma"):
-        rg.compile(lambda x: rm.digamma(x)).to_c(tmp_path / "f.c", 1.5)
+    with pytest.raises(NotTraceableError, match=r"cannot be written as C: max of more than two operands"):
+        rg.compile(lambda x: rg.max([x, x * x, 0.5])).to_c(tmp_path / "f.c", 1.5)
     for given in ((), (1.5,), (1.5, 2.0, 3.0)):
         with pytest.raises(NotTraceableError, match=r"example of its arguments, .*: write f\.to_c\(path, x, y\)\.$"):
             rg.compile(lambda x, y: x * y).to_c(tmp_path / "f.c", *given, derivatives=["hessian"])

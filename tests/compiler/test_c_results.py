@@ -94,7 +94,12 @@ def rotors(p: list[float]) -> Any:
     return rg.sum([rm.cos(a - b) for a, b in zip(p, [*p[1:], p[0]], strict=True)]) + rm.log(1.0 + p[0] ** 2)
 
 
+def gammas(p: list[float]) -> Any:
+    return rm.lgamma(p[0] + 2.5) * p[1] - rm.log(rm.gamma(abs(p[1]) + 0.5)) + rm.digamma(p[0] * p[1] - 0.25) * p[2]
+
+
 HESSIANS = [
+    (gammas, ([1.5, 2.0, 0.3],), ([-2.7, 1.2, -40.0],)),
     (orbit, ([1.0, 0.3, 0.7], [1.0, 0.2]), ([0.8, 0.2, 0.9], [0.5, -0.2])),
     (valley, ([0.1 * k - 0.7 for k in range(20)],), ([0.03 * k * k - 0.7 for k in range(20)],)),
     (rotors, ([0.3 * k for k in range(12)],), ([0.1 * k * k for k in range(12)],)),

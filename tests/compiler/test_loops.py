@@ -235,6 +235,9 @@ def test_rows_of_two_operands(row: str) -> None:
             "square",
             "reciprocal",
             "floor",
+            "lgamma",
+            "gamma",
+            "digamma",
         ),
     ],
 )

@@ -32,6 +32,7 @@ from ..loops.pipeline import Passes, write_passes, write_results
 from ..loops.shapes.sections import find_fastest_graph, forms_of
 from .lookups import LookupLines, given_to
 from .results import Guard, Matrix, Part, copies, guard_lines, roots_in
+from .special_functions import special_functions
 from .text import statements, table_definition
 
 __all__ = ["CFunction", "to_c"]
@@ -323,6 +324,7 @@ class _File:
                 f"#define {self._name.upper()}_WORK {self.work}",
                 *tables,
                 "",
+                *special_functions(bodies),
                 *declared,
                 "",
                 *bodies,

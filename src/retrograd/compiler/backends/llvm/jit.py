@@ -6,7 +6,7 @@ import functools
 import importlib.util
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,9 +91,17 @@ def object_of(module: str, passes: bool = False, scalar: bool = False) -> bytes:
     return code
 
 
-def load(code: bytes, names: Iterable[str]) -> MachineCode:
-    """Load an object file that ``object_of`` has made, and look up the functions ``names``."""
+def load(code: bytes, names: Iterable[str], called: Mapping[str, int] | None = None) -> MachineCode:
+    """Load an object file that ``object_of`` has made, and look up the functions ``names``.
+
+    Args:
+        code: the object file.
+        names: of its functions.
+        called: the addresses of functions that it may call besides those of C's library, by symbol.
+    """
     binding = require()
+    for symbol, address in (called or {}).items():
+        binding.add_symbol(symbol, address)
     engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _target_machine())
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()

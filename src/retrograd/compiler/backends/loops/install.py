@@ -94,7 +94,7 @@ def _install(
 ) -> int:
     start = perf_counter()
     code = _compiled(programs, number, make)
-    machine = load(code.object, NAMES)
+    machine = load(code.object, NAMES, programs.special_functions())
     of_roots = [element for kind, element in code.roots if kind == LITERAL]
     roots = [(kind, of_roots.index(element) if kind == LITERAL else element) for kind, element in code.roots]
     programs.install_graph(

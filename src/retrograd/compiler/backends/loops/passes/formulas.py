@@ -22,6 +22,10 @@ _LIBRARY = {
     **{name: name for name in ("erfc", "pow", "hypot", "atan2", "fmod", "remainder")},
     **{name: f"llvm.{name}" for name in ("sqrt", "floor", "ceil", "trunc", "copysign")},
     "rint": "llvm.rint",
+    "lgamma": "lgamma",
+    "gamma": "tgamma",
+    "digamma": "retrograd_digamma",
+    "polygamma": "retrograd_polygamma",
 }
 
 #: The table's max and min of two: the values of these; where one is a NaN, both operands count as largest.
