@@ -64,7 +64,8 @@ PyObject* first_extreme(PyObject*, PyObject* args) {
 // of selections, and how those choose.
 enum Bound { ORIGINAL, OTHERWISE, SELECTION, CHOICE };
 // What it asks the recorder for, a tuple: the selections of the recording, the ids of the nodes that are a Value or a
-// plain number, the leaves of constants, and whether it is a guard which of these a node is.
+// plain number, the leaves of constants, and whether it is a guard which of these a node is. None where the recorder
+// compares the candidates itself.
 enum Asked { SELECTIONS, MIXED, CONSTANTS, DECIDES_KINDS };
 
 bool is_plain(PyObject* object) {
@@ -86,7 +87,7 @@ Ref selected(PyObject* bound, PyObject* const* items, bool largest) {
   if (!following() || !(is_value(items[0]) || is_value(items[1]))) return Ref();
   const bool mixed = !is_value(items[0]) || !is_value(items[1]);
   const Ref asked(PyObject_GetAttrString(current_tape->tracer.get(), "asked_by_extremes"));
-  if (!asked || (mixed && PyTuple_GetItem(asked.get(), DECIDES_KINDS) == Py_True) || !flush_parameters()) return Ref();
+  if (!asked || asked.get() == Py_None || (mixed && PyTuple_GetItem(asked.get(), DECIDES_KINDS) == Py_True) || !flush_parameters()) return Ref();
   const Ref candidates(PyTuple_New(2));
   if (!candidates) return Ref();
   for (Py_ssize_t i = 0; i < 2; ++i) {

@@ -39,6 +39,8 @@ def _decision(guard: Guard | IndexGuard) -> str:
         return f"{where}   # an int there is no larger than floats hold exactly"
     if isinstance(guard, Guard) and guard.purpose is Purpose.ROUNDS:
         return f"{where}   # the terms of a sum there do not cancel"
+    if isinstance(guard, Guard) and guard.purpose is Purpose.DERIVES:
+        return f"{where}   # of two numbers between which max or min chose, its {guard.kind} is {guard.outcome}"
     if isinstance(guard, Guard) and guard.use:
         return f"{where}   # a number there is {guard.chosen!r}"
     if isinstance(guard, Guard) and guard.chosen is not None:

@@ -87,6 +87,7 @@ class Conversions:
         self._wanted: set[Site] = set()
         self._refused: set[Site] = set()
         self._deciding: set[Site] = set()  # wanted lines on which a comparison is a guard of converted code, too
+        self._deriving: set[Site] = set()  # lines on which derivatives are taken of what max or min chooses
         self._reasons: dict[Site, str] = {}
         self.lengthened: int = 0
         self._asks_identity = False  # decisions choose objects, or None, and the function asks for that
@@ -149,6 +150,7 @@ class Conversions:
             self._count_decided()
         if len(programs) < (_LEAST_AGAIN if self._wanted else _LEAST_PROGRAMS):
             return False
+        self._deriving.update(*(each.derives for each in programs))
         self._refused.update(*(each.uses for each in programs))  # a selection gives no plain number
         new = flipping(programs) - self._wanted - self._refused
         self._wanted |= new
@@ -164,6 +166,7 @@ class Conversions:
     def departed(self, site: Site, decided: Outcomes) -> None:
         """A call has left the path of converted code at a test: convert that, and what else decides there."""
         if site not in self._wanted and site not in self._refused:
+            self._deriving |= decided.derives
             least = self._wanted | {site}
             self._wanted |= decided.by_line.keys() - self._refused if self._takes_more else {site}
             self._least = least if self._wanted != least else None
@@ -359,7 +362,9 @@ class Conversions:
 
     def want(self, guards: Iterable[Guard]) -> bool:
         """Convert what these comparisons decide. Whether there is something among it that was not tried before."""
-        new = Outcomes(guards).by_line.keys() - self._wanted - self._refused
+        decided = Outcomes(guards)
+        self._deriving |= decided.derives
+        new = decided.by_line.keys() - self._wanted - self._refused
         self._wanted |= new
         return bool(new)
 
@@ -398,7 +403,7 @@ class Conversions:
                 bool(self._dicts),
                 self._wanted | self._refused | self._decided if self._decided and not only_counts else None,
             )
-            with trial(made_trial, self._wanted) as run:
+            with trial(made_trial, self._wanted, not self._wanted.isdisjoint(self._deriving)) as run:
                 run.compares_indices = self._compares_indices
                 yield run
         finally:

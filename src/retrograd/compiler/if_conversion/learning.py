@@ -5,8 +5,7 @@ from __future__ import annotations
 from ... import engine
 from ..backoff import Storm
 from ..examples import Example, Examples
-from ..tracing.bool_tracer import Purpose
-from ..tracing.outcomes import flipping
+from ..tracing.outcomes import DECIDING, flipping
 from ..tracing.traced_call import Traced
 from .conversions import Conversions
 
@@ -38,7 +37,7 @@ class Learning:
             example = self._examples.get(number)
             if example is not None and example.conversion is not None:
                 one = example.decided.guards[guard]
-                if one.where is not None and one.purpose is Purpose.DECIDES:
+                if one.where is not None and one.purpose in DECIDING:
                     self._conversions.departed((one.where.file, one.where.line), example.decided)
 
     def drop_needless(self, number: int, new: Example) -> None:

@@ -295,11 +295,11 @@ class Trial:
 
 
 @contextmanager
-def trial(made: Trial, lines: Container[Site]) -> Iterator[Trial]:
-    """For a trace of code that is converted on ``lines``."""
+def trial(made: Trial, lines: Container[Site], compares_extremes: bool) -> Iterator[Trial]:
+    """For a trace of code that is converted on ``lines``; ``compares_extremes``: as of ``selecting``."""
     before, running.trial = running.trial, made
     try:
-        with selecting(lines, not made.asked.identity):
+        with selecting(lines, not made.asked.identity, compares_extremes):
             yield made
     finally:
         running.trial = before

@@ -46,6 +46,7 @@ class Purpose(enum.Enum):
     """What a comparison is for."""
 
     DECIDES = "the function goes one way or the other"
+    DERIVES = "a derivative is that of what max or min has chosen"
     ENDS_LOOP = "a loop has ended after as many iterations as were recorded"
     MUST_HOLD = "the function raises something if it has another outcome"
     BOUNDS = "an int is no larger than floats hold exactly"

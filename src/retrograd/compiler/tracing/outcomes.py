@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from ...engine.source_lines import Location
     from .recording import Guard, IndexGuard
 
-__all__ = ["Outcomes", "Site", "flipping", "most_decided"]
+__all__ = ["DECIDING", "Outcomes", "Site", "flipping", "most_decided"]
+
+#: What comparisons are for that decide which program answers a call, and may become selections.
+DECIDING = frozenset({Purpose.DECIDES, Purpose.DERIVES})
 
 #: A file, and the line in it where a test begins.
 Site = tuple[str, int]
@@ -39,7 +42,7 @@ class Outcomes:
         sites: dict[int, list[object]] = {}  # by the ids of locations, which many guards share
         for guard in self.guards:
             where = guard.where
-            if where is not None and guard.purpose is Purpose.DECIDES:
+            if where is not None and guard.purpose in DECIDING:
                 outcomes = sites.get(id(where))
                 if outcomes is None:
                     outcomes = sites[id(where)] = found[where.file, where.line]
@@ -50,6 +53,12 @@ class Outcomes:
     def uses(self) -> Mapping[Site, str]:
         """The lines on which numbers must be the same again, and what the function does with them there."""
         return {(one.where.file, one.where.line): one.use for one in self.guards if one.use and one.where is not None}
+
+    @cached_property
+    def derives(self) -> frozenset[Site]:
+        """The lines on which derivatives were taken of what max or min had chosen."""
+        lines = (one.where for one in self.guards if one.purpose is Purpose.DERIVES)
+        return frozenset((where.file, where.line) for where in lines if where is not None)
 
     @cached_property
     def ends_loops(self) -> bool:

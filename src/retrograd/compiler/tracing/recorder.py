@@ -35,13 +35,13 @@ from ..guards.builtin_overrides import extremes
 from ..if_conversion.running_trial import current
 from ..if_conversion.tracers.frozen_list import FrozenList
 from ..if_conversion.tracers.object_tracer import Chosen
-from .bool_tracer import BoolTracer, is_comparison
+from .bool_tracer import BoolTracer, Purpose, is_comparison
 from .choice_tracer import ChoiceTracer, TextArgumentTracer, is_choice, largest_choice
 from .decision_recorder import DecisionRecorder, as_float
 from .float_tracer import FloatTracer, is_tracer
 from .recording import FIRST, Choice, IndexGuard, Recording, Selection
 from .result_kinds import kind_of, may_be_a_number
-from .selection_graph import may_have_derivatives, under_by_any_choice
+from .selection_graph import comparisons_of, may_have_derivatives, read_by, under_by_any_choice
 
 __all__ = ["MOST_INDEX", "Recorder", "TooManyDerivativesError", "active_recorder", "selecting"]
 
@@ -60,6 +60,7 @@ class _Current(threading.local):
     recorder: Recorder | None = None
     selects: Container[tuple[str, int]] = ()
     identity_is_converted: bool = False
+    compares_extremes: bool = False
 
 
 _current = _Current()
@@ -71,19 +72,23 @@ def active_recorder() -> Recorder | None:
 
 
 @contextmanager
-def selecting(lines: Container[tuple[str, int]], identity_is_converted: bool) -> Iterator[None]:
+def selecting(
+    lines: Container[tuple[str, int]], identity_is_converted: bool, compares_extremes: bool
+) -> Iterator[None]:
     """What this thread traces is converted.
 
     Args:
         lines: on which, by file and number.
         identity_is_converted: whether no code asks which object something is, but converted code.
+        compares_extremes: whether max and min choose by comparisons, as derivatives of derivatives need.
     """
-    before = _current.selects, _current.identity_is_converted
-    _current.selects, _current.identity_is_converted = lines, identity_is_converted
+    now = _current
+    before = now.selects, now.identity_is_converted, now.compares_extremes
+    now.selects, now.identity_is_converted, now.compares_extremes = lines, identity_is_converted, compares_extremes
     try:
         yield
     finally:
-        _current.selects, _current.identity_is_converted = before
+        now.selects, now.identity_is_converted, now.compares_extremes = before
 
 
 class Recorder(DecisionRecorder):
@@ -104,7 +109,8 @@ class Recorder(DecisionRecorder):
     ) -> None:
         super().__init__(tests_identity and not _current.identity_is_converted, decides_kinds, as_number, wants_ints)
         #: What the engine asks for where max and min choose among Values: see native/tape/extremes.cpp.
-        self.asked_by_extremes = self._recording.selections, self._mixed, self._constants, self._decides_kinds
+        asked = self._recording.selections, self._mixed, self._constants, self._decides_kinds
+        self.asked_by_extremes = None if _current.compares_extremes else asked
         self._by_order = by_order  # max of numbers is the first that no other is larger than, whatever a NaN is
         self._candidates: dict[tuple[int, ...], tuple[Value, ...]] = {}
         self._indices: dict[int, int] = {}  # by their slots
@@ -212,7 +218,7 @@ class Recorder(DecisionRecorder):
         else:
             self._settle_whole(result, is_alone=True)
             recording.result = result._node if is_tracer(result) else single_output(result, "the function's result")
-            recording.kind_varies = self._kind_varies([recording.result])
+            recording.kind_varies = not is_tracer(result) and self._kind_varies([recording.result])
             recording.kind_unknown = self._as_number and self._kind_is_unknown(recording.result)
         return recording
 
@@ -244,20 +250,9 @@ class Recorder(DecisionRecorder):
 
     def _inner(self, outputs: OutputsOfTrace) -> tuple[int, ...]:
         """The numbers of the results that are Values and that other results are computed from."""
-        candidates = {id(selection.node): selection.candidates for selection in self._recording.selections}
-
-        def read_by(node: Value) -> list[Any]:
-            return [*engine.operands(node), *candidates.get(id(node), ())]
-
         values = [number for number, is_value in enumerate(_by_node(outputs)) if is_value]
-        rest = [operand for number in values for operand in read_by(outputs.nodes[number])] if len(values) > 1 else []
-        seen = set()
-        while rest:
-            node = rest.pop()
-            if isinstance(node, Value) and id(node) not in seen:
-                seen.add(id(node))
-                rest.extend(read_by(node))
-        return tuple(number for number in values if id(outputs.nodes[number]) in seen)
+        read = read_by(self._recording.selections, [outputs.nodes[number] for number in values])
+        return tuple(number for number in values if id(outputs.nodes[number]) in read)
 
     # --- what tracers ask and tell --------------------------------------------------------------------
 
@@ -464,12 +459,8 @@ class Recorder(DecisionRecorder):
             guard = IndexGuard(selection.slot, "==", self._indices[selection.slot], None, True, current_location())
             self._recording.index_guards.append(guard)
             return
-        (chosen,) = engine.operands(selection.node)
-        best = next(place for place, one in enumerate(selection.candidates) if one is chosen)
-        strictly, at_most = ("<", "<=") if selection.choice is Choice.FIRST_MAX else (">", ">=")
-        for place, one in enumerate(selection.candidates):
-            if place != best:
-                self.guard(strictly if place < best else at_most, one, chosen, True)
+        for kind, one, best, is_better in comparisons_of(selection):
+            self.guard(kind, one, best, is_better, Purpose.DERIVES)
 
     def notice(self, what: str) -> None:
         """A graph break that the tape notices."""
@@ -490,6 +481,8 @@ class Recorder(DecisionRecorder):
         """
         if self._chooses and (chosen := largest_choice(name, items)) is not None:
             return chosen
+        if self.asked_by_extremes is None and any(isinstance(one, Value) or is_tracer(one) for one in items):
+            return self.largest_by(name, items, items)
         found = engine.first_extreme(items, name == "max", self._constants)
         if found is None:  # also with a NaN, where Python's result depends on the order
             plain = [item if isinstance(item, Value) or is_tracer(item) else _plain(item) for item in items]
@@ -525,15 +518,16 @@ class Recorder(DecisionRecorder):
 
         if any(isinstance(key, tuple) for key in keys) and not have_order(keys):
             return None
-        best, best_key = items[0], keys[0]
-        for item, key in zip(items[1:], keys[1:], strict=True):
-            test = is_less(best_key, key) if name == "max" else is_less(key, best_key)
-            chosen = self._chosen_of(test, (item, key), (best, best_key)) if is_comparison(test) else None
+        best: tuple[Any, ...]
+        best, *rest = zip(items, strict=True) if keys is items else zip(items, keys, strict=True)
+        for one in rest:
+            test = is_less(best[-1], one[-1]) if name == "max" else is_less(one[-1], best[-1])
+            chosen = self._chosen_of(test, one, best) if is_comparison(test) else None
             if chosen is not None:
-                best, best_key = chosen
+                best = tuple(chosen)
             elif test:
-                best, best_key = item, key
-        return best
+                best = one
+        return best[0]
 
     def _chosen_of(self, test: BoolTracer, one: Sequence[Any], other: Sequence[Any]) -> Sequence[Any] | None:
         """One of two items with their keys; None where those are no numbers, or records of numbers."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
 from ... import engine
 from ...engine import Value
-from .recording import Selection
+from .recording import Choice, Selection
 
-__all__ = ["may_have_derivatives", "under_by_any_choice"]
+__all__ = ["comparisons_of", "may_have_derivatives", "read_by", "under_by_any_choice"]
 
 
 def may_have_derivatives(
@@ -60,6 +60,32 @@ def under_by_any_choice(selections: Sequence[Selection], under: Iterable[int]) -
                 seen.add(id(node))
                 rest += _operands(node)
     return found[::-1]
+
+
+def read_by(selections: Sequence[Selection], nodes: Sequence[Value]) -> set[int]:
+    """The ids of the Values that some of several nodes are computed from, whatever the selections choose."""
+    if len(nodes) < 2:
+        return set()
+    candidates = {id(selection.node): selection.candidates for selection in selections}
+    seen, rest = set[int](), [*nodes]
+    while rest:
+        node = rest.pop()
+        for one in (*engine.operands(node), *candidates.get(id(node), ())):
+            if isinstance(one, Value) and id(one) not in seen:
+                seen.add(id(one))
+                rest.append(one)
+    return seen
+
+
+def comparisons_of(selection: Selection) -> Iterator[tuple[str, Value, Value, bool]]:
+    """What Python's max or min compares: the kind of comparison, a number, the best one before, and the outcome."""
+    kind = ">" if selection.choice is Choice.FIRST_MAX else "<"
+    best, *rest = selection.candidates
+    for one in rest:
+        a, b = engine.concrete(one), engine.concrete(best)
+        is_better = a > b if kind == ">" else a < b
+        yield kind, one, best, is_better
+        best = one if is_better else best
 
 
 def _operands(node: Value) -> list[Value]:
