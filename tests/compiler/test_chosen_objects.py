@@ -32,6 +32,9 @@ class Tank:
         self.level, self.fills, self.mode = level, 0, Mode.OFF
         self.next: Tank | None = None
 
+    def is_new(self) -> bool:
+        return self.fills < 2
+
     def fill(self, x: Any) -> Any:
         self.level = self.level + 0.1 * x
         self.fills += 1
@@ -259,8 +262,44 @@ def aliases(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return row[0].level + 2.0 * row[1].level
 
 
+class Owned:
+    """A part that knows its whole: what a call makes of them stays until the garbage collector comes by."""
+
+    def __init__(self, owner: Any, level: Any) -> None:
+        self.owner, self.level, self.last = owner, level, None
+
+
+class Owner:
+    def __init__(self, levels: Sequence[Any]) -> None:
+        self.parts = [Owned(self, level) for level in levels]
+
+
+def in_a_cycle(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """The last parts that are computed are no part of the result, and hold the constants that it has."""
+    owner, total = Owner([p * 1.0 for p in ps[:3]]), 0.0
+    for x in xs[:5]:
+        for part in owner.parts:
+            part.level = part.level + (0.3 if x > part.level else 0.1)
+            part.last = part.level * (2.0 if x > 0.1 else 3.0)
+        total += sum([owner.parts[0].level, 1.0, owner.parts[1].level * x]) + max(owner.parts[2].last, 0.5)
+    return total
+
+
+def methods_of_one(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """What a method gives of the object that was chosen decides."""
+    tanks, total = {"low": Tank(ps[0]), "high": Tank(ps[1])}, 0.0
+    for x in xs:
+        tank = tanks["low" if x < 0.0 else "high"]
+        rate = 0.3 if tank.is_new() else 0.1
+        total += tank.level * x
+        tank.level += rate * x
+        tank.fills += 1
+    return total
+
+
 @in_every_tier
 @each_of(
+    *(in_a_cycle, methods_of_one),
     *(one_of_two, the_least, in_order, tree_of_two_classes, linked, modes, modes_of_objects, texts, of_two_laws),
     *(functions, dictionaries, best_so_far, records_with_objects, operators, aliases),
 )

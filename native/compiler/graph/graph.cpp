@@ -169,14 +169,15 @@ class Lifter {
     return found == selections_.end() ? nullptr : found->second;
   }
 
-  // Finds the leaves that become literals: those that the function made while it was traced, if nothing refers to them
-  // but operations and the recording. No later call can reach such a leaf, so its number cannot change and its gradient
-  // cannot be read. What is not known to be a constant stays a parameter.
+  // Finds the leaves that become literals: those that the function made while it was traced, if the engine made them
+  // from numbers, or nothing refers to them but operations and the recording. No later call can reach such a leaf, so
+  // its number cannot change and its gradient cannot be read. What is not known to be a constant stays a parameter.
   void find_constants() {
     count_references();
     for (const auto& [leaf, references] : uses_) {
-      if (born_after(leaf, recorded_.leaves_before) && references == Py_REFCNT(as_object(leaf)))
-        constants_.insert(leaf);
+      if (!born_after(leaf, recorded_.leaves_before)) continue;
+      // Operations that nothing reads may hold the engine's own, too, as long as objects in a cycle hold them.
+      if (leaf->flags & CONSTANT || references == Py_REFCNT(as_object(leaf))) constants_.insert(leaf);
     }
   }
 

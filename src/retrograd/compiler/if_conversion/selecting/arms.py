@@ -382,17 +382,15 @@ def _same(thing: Any) -> Any:
 
 
 def _next_of(things: Any, each: Each, site: Site, otherwise: Any) -> Any:
-    def among(left: list[Any]) -> Any:
-        for place, one in enumerate(left):
-            test, term = each(one)
-            holds = test()
-            if trial_of(holds):
-                return select(holds, term, functools.partial(among, left[place + 1 :]), site)
-            if holds:
-                return term()
-        return otherwise
-
-    return among(list(things))
+    left = list(things)
+    for place, one in enumerate(left):
+        test, term = each(one)
+        holds = test()
+        if trial_of(holds):
+            return select(holds, term, functools.partial(_next_of, left[place + 1 :], each, site, otherwise), site)
+        if holds:
+            return term()
+    return otherwise
 
 
 _REDUCED: dict[str, Callable[..., Any]] = {

@@ -141,9 +141,8 @@ def select(test: Any, yes: Callable[[], Any], no: Callable[[], Any], site: Site)
 def of_chosen(chosen: Mapping[Any, Any], key: ChoiceTracer, give: Callable[[Any], Any], site: Site) -> Any:
     """What the item gives whose place decisions choose, selected from what each of them gives."""
 
-    def among(first: Any, *others: Any) -> Any:
-        if not others:
-            return give(chosen[first])
-        return select(key.is_(first), lambda: give(chosen[first]), lambda: among(*others), site)
-
-    return among(*chosen)
+    first, *others = chosen
+    if not others:
+        return give(chosen[first])
+    rest = {place: chosen[place] for place in others}
+    return select(key.is_(first), lambda: give(chosen[first]), lambda: of_chosen(rest, key, give, site), site)
