@@ -153,6 +153,10 @@ def partial(t: Builder, row: str, which: int, operands: list[Value], result: Cal
     if t.retried and row == "pow" and which == 0 and not _is_short(operands[1]):
         base, exponent = operands
         return t.mul(g, _power_partial(t, base, exponent, result()))
+    if row == "pow" and which == 1:  # where the base is zero, the table's is zero in another form, to derive again
+        base, exponent = operands
+        is_zero = t.both(t.compare("oeq", base, 0.0), t.compare("oge", exponent, 0.0))
+        return t.select(is_zero, 0.0, t.mul(g, t.mul(result(), t.call("log", base))))
     op = _row(row)
     formula = _Formula(t, dict(zip("abc", operands, strict=False)), result)
     tree = _parsed((op.smooth_partials or op.partials)[which], op.arity)
