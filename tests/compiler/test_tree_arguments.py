@@ -567,6 +567,24 @@ def test_other_arguments_are_answered_alike() -> None:
     assert (type(q), type(p)) == (Value, Value)
 
 
+@pytest.mark.parametrize("odd", [None, 3.0, "text", (), [], [1.0], (1.0, 2.0), [1.0, 2.0, 3.0], [1.0, None], [1, 2.0]])
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_one_row_of_many_that_is_another_thing(odd: Any, kind: type) -> None:
+    """Rows of numbers are loaded before they are read."""
+
+    def f(p: float, rows: list[Any]) -> Any:
+        lengths = sum(len(row) for row in rows if isinstance(row, (list, tuple)))
+        return p * sum(row[0] for row in rows if isinstance(row, (list, tuple)) and len(row) == 2) + lengths
+
+    compiled = rg.compile(f)
+    for place in (0, 1, 4, 7, 8, 11, 12, 30, 39):
+        rows = [kind((0.5 * k, 1.0)) for k in range(40)]
+        for _ in range(2):
+            assert compiled.value_and_grad(2.0, rows) == rg.value_and_grad(f)(2.0, rows)
+            rows[place] = odd
+            assert compiled.value_and_grad(2.0, rows) == rg.value_and_grad(f)(2.0, rows)
+
+
 @pytest.mark.parametrize("argnums", [1, (1,), (0, 1)])
 def test_none_is_no_argument_to_differentiate(argnums: Any) -> None:
     def f(p: Any, d: Any) -> Any:

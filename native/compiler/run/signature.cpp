@@ -316,13 +316,35 @@ int Signature::read_sequence(const Node& node, PyObject* argument, Arguments& in
   return 1;
 }
 
-// Nothing changes a list meanwhile: what is read runs no code of the user's. Most items are numbers.
+// Has the processor load what is read next of several rows of numbers, each of which is an object of its own,
+// somewhere: first a row, then the list of its items, and then those.
+void Signature::load_ahead(const Node& row, PyObject* const* rows, size_t left) {
+  constexpr size_t kStep = 4;  // rows
+  if (left <= 3 * kStep) return;
+  __builtin_prefetch(rows[3 * kStep]);
+  PyObject *const second = rows[2 * kStep], *const first = rows[kStep];
+  if (type_of(second) == row.object) __builtin_prefetch(trees::items_of(second, row.is_list));
+  if (type_of(first) != row.object) return;
+  PyObject* const* items = trees::items_of(first, row.is_list);
+  for (Py_ssize_t i = trees::size_of(first, row.is_list); i-- > 0;) __builtin_prefetch(items[i]);
+}
+
+// Nothing changes a list meanwhile: what is read runs no code of the user's. Most items are numbers, or rows of them.
 int Signature::read_items(const Node& node, PyObject* const* items, Arguments& into) const {
   const Node* child = &nodes_[node.first];
   double *passive = into.passive.data(), *active = into.active.data();
   for (size_t i = 0; i < node.count; ++i, ++child) {
     PyObject* item = items[i];
     if (child->kind == EQUAL && item == child->object) continue;
+    if (child->kind == FLOATS && trees::reads_in_place && type_of(item) == child->object) {
+      load_ahead(*child, items + i, node.count - i);
+      const size_t count = child->count;
+      double* to = (child->active ? active : passive) + child->number;
+      if (trees::size_of(item, child->is_list) == static_cast<Py_ssize_t>(count) &&
+          trees::read_numbers(trees::items_of(item, child->is_list), count, to) == count) {
+        continue;
+      }
+    }
     if (child->kind <= ACTIVE && is_float(item) && (child->kind == ACTIVE || type_of(item) == child->object)) {
       (child->kind == ACTIVE ? active : passive)[child->number] = trees::number_of(item);
       continue;

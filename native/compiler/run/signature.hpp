@@ -131,6 +131,7 @@ class Signature {
   int read_sequence(const Node& node, PyObject* argument, Arguments& into) const;
   int read_items(const Node& node, PyObject* const* items, Arguments& into) const;
   int read_floats(const Node& node, PyObject* argument, Arguments& into) const;
+  static void load_ahead(const Node& row, PyObject* const* rows, size_t left);
   int read_dict(const Node& node, PyObject* argument, Arguments& into) const;
   int read_other_dict(const Node& node, PyObject* argument, Arguments& into) const;
   int read_fields(const Node& node, PyObject* argument, Arguments& into) const;
