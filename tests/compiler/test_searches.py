@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from support.flipping import Function, draw, flips, is_converted
 
@@ -126,6 +127,20 @@ def table_of_parameters(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return total
 
 
+CALIBRATION = np.array([-1.2, -0.4, 0.1, 0.9])
+
+
+def tables_in_arrays(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Of constants, and of numbers of the call."""
+    given, total = np.sort(np.array(xs[:5])), ps[0]
+    for p, x in zip(ps, xs, strict=True):
+        k = min(max(bisect.bisect_right(CALIBRATION, p * x), 1), 3)
+        total += (p - CALIBRATION[k - 1]) * ps[k]
+        low = bisect.bisect_left(given, p)
+        total += given[min(low, 4)] * p if x > 0.0 else given[0] * ps[bisect.bisect(given, x) - 1]
+    return total
+
+
 def helper_that_picks(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     def pick(x: Any) -> int:
         if x < -0.3:
@@ -171,7 +186,7 @@ SEARCHES: list[Function] = [
         highest,
         place_of_largest,
     ),
-    *(the_best_few, next_stage, clipped_table, table_of_parameters, helper_that_picks, gears),
+    *(the_best_few, next_stage, clipped_table, table_of_parameters, tables_in_arrays, helper_that_picks, gears),
 ]
 
 

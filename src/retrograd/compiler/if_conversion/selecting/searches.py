@@ -10,6 +10,8 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from ....engine import Value
 from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import is_choice
@@ -51,6 +53,9 @@ _FEW = 32
 def bisected(function: Any, *arguments: Any) -> Any:
     """Where a number belongs in a short table: an int that decisions choose, if either is traced."""
     table, x, low, high = _of_bisection(*arguments)
+    if type(table) is np.ndarray and table.ndim == 1:
+        table = table.tolist()
+    x = float(x) if type(x) is np.float64 else x
     are_numbers = type(table) in (list, tuple) and all(type(one) in NUMBERS for one in (x, *table))
     has_bounds = type(low) is int and low >= 0 and (high is None or (type(high) is int and 0 <= high <= len(table)))
     if in_arms() and not (are_numbers and has_bounds):
