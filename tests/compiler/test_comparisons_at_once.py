@@ -64,7 +64,7 @@ def test_the_lines_are_the_users() -> None:
     assert "if best is None or term > best:   # its > is True" in text
     compiled = rg.compile(agreeing)
     compiled.value_and_grad([0.5, 0.25, 1.0], [1.0, 2.0, 4.0])
-    assert "if (a < 0.0) != (b < 0.0):   # its < is False" in compiled.guards()
+    assert "if (a < 0.0) != (b < 0.0):   # its != is False" in compiled.guards()
 
 
 def test_what_raises_in_a_comparison_raises() -> None:

@@ -326,11 +326,12 @@ def test_a_branch_that_flips_in_every_call_is_no_storm() -> None:
     def bumpy(xs: list[float]) -> Any:
         total: Any = W
         for x in xs:
-            while total * x > 0.1:
-                total = total * 0.9 + x
-                break
-            else:
+            try:
+                if total * x > 0.1:
+                    raise ArithmeticError
                 total = total - x * W
+            except ArithmeticError:
+                total = total * 0.9 + x
         return total
 
     compiled = rg.compile(bumpy)

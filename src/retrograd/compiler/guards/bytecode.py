@@ -318,6 +318,44 @@ def looks_inside(code: types.CodeType) -> bool:
     return False
 
 
+@functools.lru_cache(maxsize=512)
+def stored_attributes(code: types.CodeType) -> frozenset[str]:
+    """The attributes that code, or code in it, stores or deletes, other than those of what it makes; "*" for any."""
+    found: set[str] = set()
+    for one in codes_of(code):
+        if not _STORES_ANY.isdisjoint(one.co_names):
+            found.add("*")
+        made = one.co_varnames[0] if one.co_name in _MAKING and one.co_argcount else None
+        before = None
+        for now in dis.get_instructions(one):
+            if now.opname in ("STORE_ATTR", "DELETE_ATTR"):
+                is_of_made = now.opname == "STORE_ATTR" and made is not None and _loads_last(before) == made
+                found.update(() if is_of_made else {now.argval})
+            before = now
+    return frozenset(found)
+
+
+def _loads_last(instruction: dis.Instruction | None) -> object:
+    """The variable that an instruction loads; of two at once, the last."""
+    if instruction is None or not instruction.opname.startswith("LOAD_FAST"):
+        return None
+    return instruction.argval[-1] if isinstance(instruction.argval, tuple) else instruction.argval
+
+
+@functools.lru_cache(maxsize=512)
+def read_attributes(code: types.CodeType) -> frozenset[str]:
+    """The attributes that code, or code in it, reads for something else than to call them at once."""
+    calls = sys.version_info >= (3, 12)  # LOAD_ATTR is LOAD_METHOD, too, where its lowest bit says so
+    return frozenset(
+        now.argval
+        for one in codes_of(code)
+        for now in dis.get_instructions(one)
+        if now.opname == "LOAD_ATTR" and not (calls and (now.arg or 0) & 1)
+    )
+
+
+_STORES_ANY = frozenset({"setattr", "delattr", "vars", "__dict__", "__setattr__", "__delattr__"})
+_MAKING = frozenset({"__init__", "__post_init__"})
 _TYPES = frozenset({"type", "id", "callable"})
 _MATCHES = frozenset(number for name, number in dis.opmap.items() if name.startswith("MATCH_"))
 #: Names with underscores of which a tracer in place of something knows, or that none is asked for.

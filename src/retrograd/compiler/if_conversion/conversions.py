@@ -18,6 +18,8 @@ from ..guards.bytecode import (
     codes_of,
     is_of_dataclass,
     looks_inside,
+    read_attributes,
+    stored_attributes,
     tests_identity,
     tests_none,
 )
@@ -92,6 +94,7 @@ class Conversions:
         self.lengthened: int = 0
         self._asks_identity = False  # decisions choose objects, or None, and the function asks for that
         self._plain_objects: set[Site] = set()  # where they are not to
+        self._told_apart: set[Site] = set()  # where they choose whole objects, though nothing changes them
         self._lists: bool | None = False  # they choose how long lists are; None where that cannot be
         self._dicts: bool | None = False  # they choose the keys of dictionaries and sets; the same
         self.refuses_optional: bool = False
@@ -197,9 +200,9 @@ class Conversions:
         """What is converted, and how: the same as long as nothing more is learned. None if nothing is."""
         if not self:
             return None
-        objects = frozenset(self._plain_objects)
+        objects = frozenset(self._plain_objects), frozenset(self._told_apart)
         reads = self._lists, self._dicts, self._reads_optional, self._reads_lengths
-        return frozenset(self._wanted), objects, self.lengthened, self._asks_identity, *reads
+        return frozenset(self._wanted), *objects, self.lengthened, self._asks_identity, *reads
 
     def give_up(self) -> None:
         """Leave all tests as they are, where selections made programs larger, and no fewer."""
@@ -233,6 +236,8 @@ class Conversions:
             budget.spend(run.recorded)
             if new := run.newly_decided:
                 self._wanted |= new
+            elif told := run.newly_told_apart - self._told_apart:
+                self._told_apart |= told
             elif run.needs_identity and not self._asks_identity and not run.is_broken:
                 self._asks_identity = True
             elif self._reads_lengths and (run.refuses_lists or not run.has_lengths):
@@ -377,7 +382,8 @@ class Conversions:
         from .trial import Asked, Trial, trial  # few functions need it, and each import of the package would wait
 
         changed: list[tuple[types.FunctionType, types.CodeType]] = []
-        asked, catches, orders = Asked(False, False, False, False), False, self._orders(functions)
+        asked = Asked(False, False, False, False, frozenset(), frozenset())
+        catches, orders = False, self._orders(functions)
         codes = map(own_code, functions)
         self._asks_identity |= any(tests_identity(code) and not is_of_dataclass(code) for code in codes)
         try:
@@ -402,6 +408,7 @@ class Conversions:
                 only_counts,
                 bool(self._dicts),
                 self._wanted | self._refused | self._decided if self._decided and not only_counts else None,
+                self._told_apart,
             )
             with trial(made_trial, self._wanted, not self._wanted.isdisjoint(self._deriving)) as run:
                 run.compares_indices = self._compares_indices
@@ -432,13 +439,15 @@ class Conversions:
         return frozenset(wanted.intersection(line for one in codes_of(code) for *_, line in one.co_lines()))
 
 
-def _asked_by(code: types.CodeType, made: types.CodeType, is_converted: bool) -> tuple[bool, ...]:
+def _asked_by(code: types.CodeType, made: types.CodeType, is_converted: bool) -> tuple[Any, ...]:
     """What a function's code asks of things, of which ``made`` runs; whether all tests of identity are converted."""
     if is_of_dataclass(code):
-        return False, False, False, False
+        return False, False, False, False, frozenset(), frozenset()
     names = frozenset().union(*(one.co_names for one in codes_of(code)))
     identity = tests_identity(made if is_converted else code) or not names.isdisjoint(IDENTITY)
-    return tests_none(made if is_converted else code), asks_what_it_is(code), identity, looks_inside(made)
+    asked = tests_none(made if is_converted else code), asks_what_it_is(code), identity, looks_inside(made)
+    tells = tests_identity(code) or not names.isdisjoint(IDENTITY | {"getattr", "attrgetter"})
+    return *asked, stored_attributes(code), read_attributes(code) | ({"*"} if tells else frozenset())
 
 
 def without_decisions(

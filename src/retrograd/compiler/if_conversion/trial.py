@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
-from collections.abc import Callable, Collection, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -83,6 +83,8 @@ class Asked(NamedTuple):
     kinds: bool  #: what something is, or which attributes it has
     identity: bool  #: whether something is a certain object
     inside: bool  #: what only the thing itself can tell: its type, a special method by name, a pattern of ``match``
+    stores: frozenset[str]  #: nothing: the attributes that it stores of what there is already; "*" for any
+    reads: frozenset[str]  #: those that it reads, and does not only call; "*" if it asks which object something is
 
 
 class Trial:
@@ -91,6 +93,7 @@ class Trial:
     Args:
         most: by how much it may lengthen the tape, as its position counts.
         known: the lines that may decide something; None for all.
+        told_apart: where no object is to be made for two, part by part.
 
     Attributes:
         only_counts: whether no arm runs that is not taken: the trial says how many iterations loops take.
@@ -120,6 +123,7 @@ class Trial:
         refuses_optional: whether something was asked of what may be None that cannot be answered.
         plain_objects: where no object is to be chosen by decisions, because what is done with it cannot be.
         refused_objects: the same, as it turned out.
+        newly_told_apart: where an object was made for two, part by part, that is compared with others, or hashed.
         arrays: those that decisions chose from.
         known: what was asked about classes, by the question.
         compares_indices: whether a comparison of an index is one of numbers.
@@ -140,6 +144,7 @@ class Trial:
         only_counts: bool = False,
         dicts: bool = False,
         known: Container[Site] | None = None,
+        told_apart: Container[Site] = (),
     ) -> None:
         self.only_counts: bool = only_counts
         self.catches: bool = catches
@@ -160,6 +165,8 @@ class Trial:
         self.plain_objects: Collection[Site] = plain_objects
         self.refused_objects: set[Site] = set()
         self._chose_objects: set[Site] = set()
+        self._told_apart = told_apart
+        self.newly_told_apart: set[Site] = set()
         self._numbers: dict[int, tuple[int, Any]] = {}  # of objects, by their ids
         self.frames: list[Frame] = []
         self.iterations: Mapping[Site, int] = iterations
@@ -270,6 +277,17 @@ class Trial:
             return None
         self._chose_objects.add(site)
         return site
+
+    def allow_parts(self, names: Iterable[str], methods: Iterable[str]) -> Site | None:
+        """The line that runs, if objects of a class are not changed, nor told apart, once they are made.
+
+        Args:
+            names: of their attributes, and of the class's.
+            methods: those of these that are bound to an object where they are read.
+        """
+        site, asked = running_line(), self.asked
+        is_kept = asked.stores.isdisjoint([*names, "*"]) and asked.reads.isdisjoint([*methods, "*"])
+        return site if is_kept and not asked.inside and site not in self._told_apart else None
 
     def number_of(self, thing: Any) -> int:
         """What stands for an object among those that decisions choose from."""

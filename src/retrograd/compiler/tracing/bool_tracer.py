@@ -182,12 +182,23 @@ def array_of_one(thing: Any) -> Any:
     return made
 
 
+def _is_pythons(thing: Any) -> bool:
+    """Whether it is a comparison, of which the outcome is none of NumPy's."""
+    return type(thing) is BoolTracer and not thing._recorder.may_be_numpys(thing)
+
+
+def _one_or_zero(thing: Any) -> Any:
+    return thing._recorder.count(thing) if is_comparison(thing) else int(thing)
+
+
 def _binary(name: str) -> None:
     function = getattr(operator, name)
 
     def forward(self: BoolTracer, other: Any) -> Any:
         if name in ("eq", "ne") and type(other) in (bool, int):  # decides nothing yet
             return function(self._recorder.count(self), int(other))
+        if name in ("eq", "ne", "xor") and _is_pythons(self) and (type(other) is bool or _is_pythons(other)):
+            return (operator.ne if name == "xor" else function)(_one_or_zero(self), _one_or_zero(other))
         frame = sys._getframe(1)
         return function(self.decide_in(frame), other.decide_in(frame) if is_comparison(other) else other)
 

@@ -85,6 +85,8 @@ class ArmExpressions(ast.NodeTransformer):
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if isinstance(node.op, ast.USub):
             return at(of_arms("allowed.minus", self.visit(node.operand)), node)
+        if isinstance(node.op, ast.Not):
+            return self._written_test(node, self.visit, is_value=False)
         node.operand = self.operand(node.operand)
         return node
 

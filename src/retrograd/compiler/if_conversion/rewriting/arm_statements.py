@@ -9,7 +9,16 @@ from typing import NamedTuple
 
 from ..operators import IN_PLACE
 from .arm_expressions import ArmExpressions, TestsOfIdentity, Visit
-from .jumps import Loop, has_jumps, header_of, returns, returns_or_goes_on, without_jumps, without_returns
+from .jumps import (
+    Loop,
+    has_jumps,
+    header_of,
+    noting_breaks,
+    returns,
+    returns_or_goes_on,
+    without_jumps,
+    without_returns,
+)
 from .liveness import Around
 from .tree import (
     RefusedError,
@@ -183,23 +192,27 @@ class ArmStatements:
 
     def loop(self, node: Loop, rest: Sequence[ast.stmt], around: Around, visit: Visit) -> WrittenLoop:
         """A loop that data leave. ``rest``: what follows it, after which ``around.live`` is live."""
-        goes_on, returned, result = (self._variable() for _ in range(3))
-        if isinstance(node, ast.While) and node.orelse:
-            raise RefusedError("a while with an else")
+        goes_on, returned, result, ended = (self._variable() for _ in range(4))
         after: list[ast.stmt] = []
         before: list[ast.stmt] = []
         loop = without_returns(node, returned, result)
         if returned in assigned([loop]):
             before = [assign(returned, ast.Constant(False)), assign(result, arms("selections.unset"))]
             after.append(ast.If(self._test_of(returned, node), [ast.Return(load(result))], []))
+        if not isinstance(node, ast.While) or not node.orelse:
+            ended = goes_on
+        else:  # which stops going on where its test fails, too
+            loop = noting_breaks(loop, ended)
+            before.append(assign(ended, ast.Constant(True)))
         if node.orelse:
-            after.append(ast.If(self._test_of(goes_on, node), node.orelse, []))
+            after.append(ast.If(self._test_of(ended, node), node.orelse, []))
         rest = [*(at(one, header_of(node)) for one in after), *rest]
         bound = frozenset(assigned(before))
         inside = around.also(bound)._replace(live=around.before(rest))
         made = self._iterations(loop, goes_on, inside, visit)
         if not self._is_for_trials:  # elsewhere, the loop is what it was
-            plain = [TestsOfIdentity().visit(copied(node)), assign(goes_on, ast.Constant(False))]
+            left = [assign(name, ast.Constant(False)) for name in dict.fromkeys((goes_on, ended))]
+            plain = [TestsOfIdentity().visit(copied(node)), *left]
             made = [ast.If(of_arms("in_trial"), made, plain)]
         return WrittenLoop([at(one, header_of(node)) for one in (*before, *made)], rest, bound)
 

@@ -12,6 +12,7 @@ __all__ = [
     "deciding_tests",
     "has_jumps",
     "header_of",
+    "noting_breaks",
     "returns",
     "returns_or_goes_on",
     "without_jumps",
@@ -110,6 +111,37 @@ class _Returns:
 
 def _assigns(node: ast.AST, name: str) -> bool:
     return any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(node))
+
+
+def noting_breaks(loop: Loop, unbroken: str) -> Loop:
+    """A loop without an ``else``, in which each ``break`` makes a variable False first."""
+    made = copied(loop)
+    made.body, made.orelse = _Breaks(unbroken).block(made.body), []
+    return made
+
+
+class _Breaks(ast.NodeTransformer):
+    def __init__(self, unbroken: str) -> None:
+        self._unbroken = unbroken
+
+    def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        return self.visit(ast.Module(statements, [])).body  # type: ignore[no-any-return]
+
+    def visit_Break(self, node: ast.Break) -> list[ast.stmt]:
+        return [at(assign(self._unbroken, ast.Constant(False)), node), node]
+
+    def _loop(self, node: Loop) -> Loop:
+        node.orelse = self.block(node.orelse)  # a break in its body leaves that loop alone
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        return self._loop(node)
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        return self._loop(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
 
 
 def without_jumps(statements: Sequence[ast.stmt], goes_on: str) -> list[ast.stmt]:

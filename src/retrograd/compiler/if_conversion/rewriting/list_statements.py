@@ -89,8 +89,9 @@ class _Writer(ast.NodeTransformer):
             return value
         if isinstance(target, ast.Name) and target.id in self._of_lists:
             return self._holder(value)
-        is_changed = isinstance(target, ast.Attribute) or (isinstance(target, ast.Name) and target.id in self._changed)
-        return self._changing(value) if is_changed else value
+        # An empty list is made to be changed, though it may have another name there, or in another function.
+        is_changed = isinstance(target, ast.Name) and (target.id in self._changed or _is_empty(value))
+        return self._changing(value) if is_changed or isinstance(target, ast.Attribute) else value
 
     def _holder(self, value: ast.expr) -> ast.expr:
         """What makes a list or a dictionary, whose items are lists that are changed."""
@@ -124,6 +125,10 @@ class _Writer(ast.NodeTransformer):
             body = [at(ast.If(there, body, []), node.iter)]
         over = at(of_arms("entries", node.iter), node.iter)
         return at(ast.For(at(ast.Name(name, ast.Store()), node.target), over, body, node.orelse), node)
+
+
+def _is_empty(value: ast.expr) -> bool:
+    return not (value.args if isinstance(value, ast.Call) else getattr(value, "elts", [value]))
 
 
 def _makes_list(value: ast.expr) -> bool:

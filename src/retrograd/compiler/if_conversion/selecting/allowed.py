@@ -29,16 +29,27 @@ from ..keyed.noted import note_keys
 from ..keyed.tracers import KEYED, KeyedMethod, PartialSet
 from ..operators import ANEW, IN_PLACE, METHODS, NAMES, ROWS
 from ..tracers.chosen_arrays import all_places
-from ..tracers.conditions import among, joined
+from ..tracers.conditions import joined
 from ..tracers.frozen_list import FrozenList
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
 from ..tracers.partial_list import EntriesOf, ListMethod, PartialIterator, PartialList
 from ..tracers.partial_lists import of_function
 from ..trial import current, in_arms, refuse
+from .comparing import SEARCHED, is_among
 from .domains import inside_domain
 from .kinds import CONTAINERS, ITERATORS, OF_ARRAYS, OPERANDS, PURE, VIEWS
-from .objects import is_of_plain_class, is_plain, is_quiet, is_record, is_still_tuple, method_of, of_class
+from .objects import (
+    has_method,
+    is_of_plain_class,
+    is_plain,
+    is_quiet,
+    is_record,
+    is_still_tuple,
+    method_of,
+    of_class,
+    own_class,
+)
 from .orders import ordered
 from .places import (
     attribute,
@@ -47,12 +58,11 @@ from .places import (
     got,
     is_own,
     is_own_container,
-    is_same,
     is_told_by_identity,
     note_change,
     present,
 )
-from .searches import BISECTIONS, bisected, place_of
+from .searches import BISECTIONS, bisected, largest_by, place_of
 from .selections import NUMBERS, may_be_chosen
 from .stores import Place
 
@@ -92,7 +102,6 @@ _CHOSEN = frozenset({KeyedMethod, ListMethod, ObjectTracer, PartialList, *KEYED}
 _PARTIAL = frozenset({PartialList, PartialIterator, *KEYED})
 _SINGLE = OPERANDS - {list, tuple, FrozenList}
 _DEFAULTS = [(), (None,), (float,), (int,), (list,), (dict,), (str,), (tuple,), (set,)]
-_SEARCHED = frozenset({list, tuple, dict, set, frozenset, range, str})
 _CONSTANTS = frozenset({int, str, bool, bytes, type(None)})
 _OUR_MODULES = frozenset(
     f"retrograd.{name}"
@@ -101,6 +110,9 @@ _OUR_MODULES = frozenset(
         *("compiler.guards.builtin_overrides", "compiler.tracing.followed_calls", "compiler.tracing.followed_numpy"),
     )
 )
+
+
+_READERS = frozenset({len, sum, list, tuple, sorted, reversed, enumerate, zip})
 
 
 def operand(thing: Any) -> Any:
@@ -142,10 +154,11 @@ def _by_methods(name: str, left: Any, right: Any) -> Any:
         raise refuse(f"computes with a {type(left).__name__} and a {type(right).__name__}")
     direct, reflected = METHODS[name]
     ways = [(left, direct, right), (right, reflected, left)]
-    of_right, of_left = (of_class(type(one), reflected) for one in (right, left))
-    if type(left) is type(right):
+    kinds = own_class(left), own_class(right)
+    of_left, of_right = (of_class(kind, reflected) for kind in kinds)
+    if kinds[0] is kinds[1]:
         del ways[1]
-    elif issubclass(type(right), type(left)) and of_right is not of_left:  # whose method comes first
+    elif issubclass(kinds[1], kinds[0]) and of_right is not of_left:  # whose method comes first
         ways.reverse()
     for one, method, other in ways:
         function = method_of(one, method) if type(one) not in NUMBERS else None
@@ -166,31 +179,17 @@ def contains(thing: Any, things: Any) -> Any:
     """``thing in things``."""
     if type(things) in KEYED and getattr(things, "_rg_name", "keys") == "keys":
         return contains_key(getattr(things, "_rg_of", things), thing)
-    if are_keyed(things):
+    if type(things) is ObjectTracer:
         return asked_of_each(things, lambda one: contains(thing, one))
-    found = _is_among(thing, things) if current() is not None else None
+    found = is_among(thing, things) if current() is not None else None
     if found is not None:
         return found
-    if in_arms() and not (type(things) in _SEARCHED and is_plain(things) and _is_constant(thing)):
+    if current() is not None and not is_library(type(things).__module__) and has_method(type(things), "__contains__"):
+        found = call(method_of(things, "__contains__"), thing)
+        return found if type(found) is BoolTracer else bool(found)
+    if in_arms() and not (type(things) in SEARCHED and is_plain(things) and _is_constant(thing)):
         thing, things = operand(thing), operand(things)
     return thing in things
-
-
-def _is_among(thing: Any, things: Any) -> Any:
-    """Whether something that decisions choose is in a container of constants; None of something else."""
-    if type(things) not in _SEARCHED or type(things) is str:
-        return None
-    if type(thing) is MaybeTracer:
-        found = _is_among(thing._rg_thing, tuple(one for one in things if one is not None))
-        found = found if found is None else joined("minimum", thing._rg_there, found)
-        return found if found is None or None not in things else joined("maximum", found, thing._rg_tests[False])
-    if is_choice(thing):
-        return among(thing, frozenset(things)) if {int, str}.issuperset(map(type, things)) else None
-    if type(thing) is not ObjectTracer:
-        return None
-    if not all(is_told_by_identity(type(one)) for one in (*things, *thing._rg_things.values())):
-        return None
-    return functools.reduce(functools.partial(joined, "maximum"), (is_same(thing, one) for one in things), False)
 
 
 def tested(thing: Any) -> Any:
@@ -258,13 +257,6 @@ def _is_readable(thing: Any) -> bool:
     return known or (kind in ITERATORS and is_own(thing)) or kind in _PARTIAL
 
 
-def _is_largest_by_key(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> bool:
-    """Whether a call is one of ``max`` or ``min`` that gives an int, by a key."""
-    if not _is_substitute(function) or set(options) != {"key"}:
-        return False
-    return [*map(type, arguments)] in ([list], [tuple], [range]) and {int}.issuperset(map(type, arguments[0]))
-
-
 def spread(things: Any) -> list[Any]:
     """``*things``."""
     return list(map(held, items(things)))
@@ -301,6 +293,8 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         function, kind = follower, types.FunctionType
     if len(arguments) == 1 and function is len and are_keyed(arguments[0]):
         return asked_of_each(arguments[0], lambda one: call(len, one))
+    if kind in (types.BuiltinFunctionType, type) and function in _READERS:  # of None they would raise
+        arguments = tuple(map(present, arguments))
     if current() is not None and (not _PARTIAL.isdisjoint(map(type, arguments)) or function in (range, filter)):
         found = of_function(function, arguments, options)
         if found is not NotImplemented:
@@ -322,8 +316,9 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         return held(_checked(function.__func__)(function.__self__, *arguments, **options))
     if kind is types.FunctionType and function.__module__ not in _OUR_MODULES:
         return held(_checked(function)(*arguments, **options))
-    if _is_largest_by_key(function, arguments, options):
-        return function(*arguments, key=functools.partial(call, options["key"]))
+    if _is_substitute(function) and options.keys() == {"key"} and len(arguments) == 1:
+        given = list(items(*arguments))
+        return largest_by(function.__name__, given, [call(options["key"], one) for one in given])
     if not is_library(kind.__module__) and (method := method_of(function, "__call__")) is not None:
         return call(method, *arguments, **options)
     if isinstance(function, np.ufunc) and (options or len(arguments) > function.nin):

@@ -15,13 +15,34 @@ from ...guards.libraries import is_library
 from ...tracing.choice_tracer import is_choice
 from ...tracing.followed_calls import own_code
 from ..rewriting.source import definitions_of
-from ..tracers.conditions import joined
+from ..tracers.conditions import among, joined
+from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
 from .objects import is_still_tuple, of_class
 from .places import attribute, is_same, is_told_by_identity
 from .selections import NUMBERS
 
-__all__ = ["are_equal", "key_of_order"]
+__all__ = ["SEARCHED", "are_equal", "is_among", "key_of_order"]
+
+
+SEARCHED = frozenset({list, tuple, dict, set, frozenset, range, str})
+
+
+def is_among(thing: Any, things: Any) -> Any:
+    """Whether something that decisions choose is in a container of constants; None of something else."""
+    if type(things) not in SEARCHED or type(things) is str:
+        return None
+    if type(thing) is MaybeTracer:
+        found = is_among(thing._rg_thing, tuple(one for one in things if one is not None))
+        found = found if found is None else joined("minimum", thing._rg_there, found)
+        return found if found is None or None not in things else joined("maximum", found, thing._rg_tests[False])
+    if is_choice(thing):
+        return among(thing, frozenset(things)) if {int, str}.issuperset(map(type, things)) else None
+    if type(thing) is not ObjectTracer:
+        return None
+    if not all(is_told_by_identity(type(one)) for one in (*things, *thing._rg_things.values())):
+        return None
+    return functools.reduce(functools.partial(joined, "maximum"), (is_same(thing, one) for one in things), False)
 
 
 def are_equal(one: Any, other: Any) -> Any:

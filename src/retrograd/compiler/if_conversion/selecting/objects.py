@@ -8,24 +8,29 @@ import dataclasses
 import functools
 import inspect
 import types
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ....engine import Value
 from ...guards.libraries import is_library
 from ...tracing.float_tracer import FloatTracer
+from ..conversions import Site
 from ..tracers.frozen_list import FrozenList
-from ..trial import once, refuse
+from ..trial import current, once, refuse
 
 __all__ = [
+    "attributes_of",
     "fields_of",
     "is_of_plain_class",
     "is_plain",
     "is_quiet",
     "is_record",
     "is_still_tuple",
+    "made_of_parts",
     "method_of",
     "of_class",
+    "own_class",
+    "parts_of",
 ]
 
 _FACTORIES = (list, dict, tuple, set, dataclasses.MISSING)
@@ -139,6 +144,79 @@ def fields_of(thing: Any) -> Sequence[str] | None:
     is_whole &= "__dataclass_params__" in vars(kind) and not _caches(kind)
     is_whole &= vars(thing).keys() <= {one.name for one in fields} if hasattr(thing, "__dict__") else True
     return [one.name for one in fields] if is_whole else None
+
+
+def parts_of(thing: Any) -> dict[str, Any] | None:
+    """The attributes of an object of a user's class, of which another one can be made; None of another thing."""
+    if not _has_parts(own_class(thing)):
+        return None
+    slots = (name for base in own_class(thing).__mro__ for name in _slots_of(base) if hasattr(thing, name))
+    return {**{name: getattr(thing, name) for name in slots}, **getattr(thing, "__dict__", {})}
+
+
+def attributes_of(kind: Any, parts: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """The names of what there is of an object with these parts, in its class, too, and those of methods."""
+    of_kind, methods = _names_in(kind)
+    return of_kind.union(parts), methods
+
+
+@once
+def _names_in(kind: type) -> tuple[frozenset[str], frozenset[str]]:
+    found = {name: one for base in kind.__mro__[-2::-1] for name, one in vars(base).items()}
+    return frozenset(found), frozenset(name for name, one in found.items() if type(one) is types.FunctionType)
+
+
+def own_class(thing: Any) -> Any:
+    """The class of an object, also of one that ``made_of_parts`` has made."""
+    return vars(type(thing)).get("_rg_class", type(thing))
+
+
+def made_of_parts(kind: Any, parts: Mapping[str, Any], site: Site) -> Any:
+    """An object that stands for one of two, which have been chosen part by part.
+
+    It is neither, so that the trace is thrown away where it is compared with another one, or hashed: the next trace
+    makes none on that line.
+    """
+    thing: Any = object.__new__(_standing_for(kind))
+    for name, part in {**parts, "_rg_site": site}.items():
+        object.__setattr__(thing, name, part)
+    return thing
+
+
+def _slots_of(kind: Any) -> tuple[str, ...]:
+    slots = vars(kind).get("__slots__", ())
+    return tuple(name for name in ((slots,) if isinstance(slots, str) else slots) if not name.startswith("__"))
+
+
+@once
+def _has_parts(kind: type) -> bool:
+    """Whether an object of a class is its attributes, and what its methods make of them."""
+    made: Any = kind
+    bases = [one for one in made.__mro__ if one not in (object, abc.ABC)]
+    return (
+        is_of_plain_class(kind)
+        and not any(is_library(one.__module__) for one in bases)
+        and not any("__init_subclass__" in vars(one) or "__getattr__" in vars(one) for one in bases)
+        and made.__getattribute__ is object.__getattribute__
+        and not _caches(kind)
+    )
+
+
+@once
+def _standing_for(kind: type) -> type:
+    def told(self: Any, *other: Any) -> Any:
+        trial = current()
+        if trial is not None:
+            trial.newly_told_apart.add(self._rg_site)
+            trial.breaks()
+        raise TypeError(f"an object that decisions choose is not compared with another {kind.__name__}")
+
+    ordered = {name: told for name in _ORDER if _is_written(inspect.getattr_static(kind, name, None))}
+    names = {"__slots__": ("_rg_site",), "__module__": kind.__module__, "_rg_class": kind, "__eq__": told}
+    return type(kind)(kind.__name__, (kind,), {**names, "__ne__": told, "__hash__": told, **ordered})
+
+
+_ORDER = ("__lt__", "__le__", "__gt__", "__ge__")
 
 
 def method_of(thing: Any, name: str) -> types.MethodType | None:

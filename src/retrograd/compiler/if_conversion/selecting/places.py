@@ -20,6 +20,7 @@ from ...tracing.float_tracer import FloatTracer
 from ..keyed.tracers import KEYED, KeyedMethod, PartialDict
 from ..tracers.chosen_arrays import keys_of, place_of
 from ..tracers.conditions import among, joined, must_hold, negated
+from ..tracers.entry_places import keys_by_parts
 from ..tracers.frozen_list import FrozenList
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
@@ -197,6 +198,8 @@ def item(thing: Any, key: Any, at_once: bool = False) -> Any:
         return thing[key]
     if type(key) is ObjectTracer and type(thing) is dict:
         return item_by_object(thing, key)
+    if type(key) is tuple and type(thing) is dict and (keys := _keys_in(thing, key)):
+        return _at_one_of(thing, keys)
     is_known = type(thing) in CONTAINERS or is_own_container(thing) or type(thing).__getitem__ is tuple.__getitem__
     if in_arms() and not is_known:
         raise refuse(f"reads an item of a {type(thing).__name__}")
@@ -210,13 +213,27 @@ def item(thing: Any, key: Any, at_once: bool = False) -> Any:
         found = _item_by_choice(thing.tolist(), key, at_once) if thing.dtype in (object, np.float64) else thing[key]
         return np.array(found, object) if type(found) is list else found
     if current() is not None and type(thing) is np.ndarray and (keys := keys_of(thing, key, _places)):
-        (first, _), *others = keys.items()
-        found = thing[first]
-        for one, test in others:
-            found = chosen_at(test, thing[one], found)
-        return found
+        return _at_one_of(thing, keys)
     found = thing[key]
     return born(found) if type(thing) is list and type(key) is slice else found
+
+
+def _at_one_of(things: Any, keys: Mapping[Any, Any]) -> Any:
+    """What is at one of some keys, of which each has a test that it is the one."""
+    (first, _), *others = keys.items()
+    found = things[first]
+    for one, test in others:
+        found = chosen_at(test, things[one], found)
+    return found
+
+
+def _keys_in(things: dict[Any, Any], key: tuple[Any, ...]) -> dict[Any, Any]:
+    """The keys that a tuple may be of which decisions choose parts, and whether it is each; none of another one."""
+    keys = keys_by_parts(key, _MOST_PLACES)
+    absent = [test for one, test in keys.items() if one not in things]
+    if not all(must_hold(negated(test)) for test in absent):
+        return {}  # so the function raises
+    return {one: test for one, test in keys.items() if one in things}
 
 
 def _note_keys(things: Any, key: Any) -> None:
@@ -229,6 +246,8 @@ def _note_keys(things: Any, key: Any) -> None:
         return
     parts = key if type(key) is tuple else (key,)
     options = key.possible() if is_choice(key) else None
+    if type(key) is tuple and (keys := keys_by_parts(key, _MOST_PLACES)) and all(one in things for one in keys):
+        return
     if options is None and any(is_choice(one) or is_comparison(one) or type(one) is MaybeTracer for one in parts):
         trial.wants_dicts = True
     elif options is not None or (in_arms() and {int, str, bool}.issuperset(map(type, parts))):

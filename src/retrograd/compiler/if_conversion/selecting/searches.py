@@ -31,6 +31,7 @@ __all__ = [
     "have_order",
     "is_less",
     "is_open",
+    "largest_by",
     "median",
     "note_no_nan",
     "order_of",
@@ -231,6 +232,17 @@ def note_no_nan(things: Iterable[Any]) -> None:
             note_no_nan(one)
         elif _is_traced(one) and trial is not None:
             trial.known[_is_no_nan, id(one)] = one  # which is kept, so that its id stays its own
+
+
+def largest_by(name: str, things: Sequence[Any], keys: Sequence[Any]) -> Any:
+    """``max(things, key=…)``, or ``min``, in an arm: the first whose key no other's is larger, or smaller, than."""
+    if not (things and have_order(keys)):
+        raise refuse(f"calls {name} with a key that may do something else than compare")
+    best, *others = zip(things, keys, strict=True)
+    for one in others:
+        test = is_less(best[1], one[1]) if name == "max" else is_less(one[1], best[1])
+        best = Selection(test).all_of(one, best) if type(test) is BoolTracer else one if test else best
+    return best[0]
 
 
 def is_less(one: Any, other: Any) -> Any:

@@ -23,7 +23,7 @@ from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
 from ..tracers.partial_list import Entries, PartialList
 from ..trial import NotAnArmError, current, recorder, refuse
-from .objects import fields_of
+from .objects import attributes_of, fields_of, made_of_parts, own_class, parts_of
 
 __all__ = ["NUMBERS", "Selection", "chosen_at", "may_be_chosen", "number_of", "things_of", "unbound", "unset"]
 
@@ -33,6 +33,7 @@ _CONSTANTS = frozenset({float, int, bool, str, type(None)})
 _CHOICES = CHOICES | {int, str}
 _LISTS = frozenset({list, FrozenList})
 _TRUTHS = frozenset({bool, BoolTracer})
+_PARTS = NUMBERS | _CHOICES | _TRUTHS | {type(None), MaybeTracer, tuple}
 
 
 class _Nothing:
@@ -90,6 +91,8 @@ class Selection:
             return yes
         if all(kind in NUMBERS or _is_int_choice(one) for kind, one in zip(kinds, (yes, no), strict=True)):
             return self._of_numbers(yes, no)
+        if (made := self._of_parts(yes, no)) is not None:
+            return made
         if (chosen := self._of_objects(yes, no)) is not None:
             return chosen
         of_one_kind = kinds[0] is kinds[1]
@@ -119,6 +122,25 @@ class Selection:
             if (chosen := self._of_objects(yes, no)) is None:
                 raise
             return chosen
+
+    def _of_parts(self, yes: Any, no: Any) -> Any:
+        """One of two objects of a class that nothing changes once they are made; None of others."""
+        trial, kind = current(), own_class(yes)
+        if trial is None or own_class(no) is not kind or (parts := parts_of(yes)) is None:
+            return None
+        others = parts_of(no)
+        if (
+            others is None
+            or parts.keys() != others.keys()
+            or (site := trial.allow_parts(*attributes_of(kind, parts))) is None
+        ):
+            return None
+        if not all(_is_part(one) or one is others[name] for name, one in parts.items()):
+            return None
+        try:
+            return made_of_parts(kind, {name: self.of(one, others[name]) for name, one in parts.items()}, site)
+        except NotAnArmError:
+            return None
 
     def _of_objects(self, yes: Any, no: Any) -> ObjectTracer | None:
         """One of two objects; None where that cannot be."""
@@ -208,6 +230,11 @@ class Selection:
             return joined("maximum", negated(self._test), yes)
         node = engine.apply("where", self._condition, self._recorder.condition(yes), self._recorder.condition(no))
         return self._recorder.as_comparison(node, (yes if self._test.outcome else no).outcome)
+
+
+def _is_part(thing: Any) -> bool:
+    """Whether what an object holds can be chosen without it: a number or the like, or another such object."""
+    return type(thing) in _PARTS or parts_of(thing) is not None
 
 
 def chosen_at(test: Any, yes: Any, no: Any) -> Any:

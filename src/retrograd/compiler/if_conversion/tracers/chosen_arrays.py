@@ -23,7 +23,7 @@ _Array = np.ndarray[Any, Any]
 #: An array has so many elements at most that are chosen, or stored, one by one.
 _MOST = 1024
 #: An element is selected among so many at most.
-_MOST_KEYS = 32
+_MOST_KEYS = 64
 
 
 def chosen_of(selection: Selection, yes: _Array, no: _Array) -> _Array:

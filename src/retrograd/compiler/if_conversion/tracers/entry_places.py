@@ -1,8 +1,10 @@
-"""At which places the entries of a list are, of which decisions choose the items, and how many are there."""
+"""At which places the entries of a list are, of which decisions choose the items, and how many are there; and keys."""
 
 from __future__ import annotations
 
 import functools
+import itertools
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -21,9 +23,14 @@ __all__ = [
     "count_of",
     "is_no_negative",
     "is_number",
+    "keys_by_parts",
     "one_of",
     "places_of",
 ]
+
+
+#: So many places from the end an item may be at that decisions choose.
+_MOST_NEGATIVE = 4
 
 
 def any_of(tests: Iterable[Any]) -> Any:
@@ -32,6 +39,23 @@ def any_of(tests: Iterable[Any]) -> Any:
 
 def both(one: Any, other: Any) -> Any:
     return joined("minimum", one, other)
+
+
+def keys_by_parts(key: tuple[Any, ...], most: int) -> dict[Any, Any]:
+    """The keys that a tuple may be of which decisions choose parts, and whether it is each.
+
+    None of another tuple, or where there may be more than ``most``.
+    """
+    options: list[Any] = [part.possible() if is_choice(part) else [part] for part in key]
+    if current() is None or not any(map(is_choice, key)):
+        return {}
+    if None in options or math.prod(map(len, options)) > most:
+        return {}
+    found: dict[Any, Any] = {}
+    for one in itertools.product(*(sorted(parts, key=repr) for parts in options)):
+        tests = [part.is_(option) for part, option in zip(key, one, strict=True) if is_choice(part)]
+        found[one] = functools.reduce(both, tests)
+    return found
 
 
 def count_of(tests: Iterable[Any]) -> Any:
@@ -75,15 +99,27 @@ def at_place(entries: Sequence[Entry], key: Any) -> list[Any]:
         return [both(one, other) for one, other in zip(last, after, strict=False)] + [False] * (-key - 1)
     if type(key) is int and key < 0:
         return at_place(entries[::-1], -1 - key)[::-1]
-    if type(key) is not int and not is_no_negative(key):
+    negative = _negative_options(key)
+    if negative is None or len(negative) > _MOST_NEGATIVE:
         raise refuse("reads an item of a list whose length decisions choose")
-    return [both(one.is_there, is_number(place, key)) for one, place in zip(entries, places_of(entries), strict=True)]
+    found = [both(one.is_there, is_number(place, key)) for one, place in zip(entries, places_of(entries), strict=True)]
+    for option in negative:
+        is_it, from_the_end = key.is_(option), at_place(entries, option)
+        found = [any_of((test, both(is_it, other))) for test, other in zip(found, from_the_end, strict=True)]
+    return found
 
 
 def is_no_negative(key: Any) -> bool:
     """Whether decisions choose an int from some of which none is negative."""
+    return type(key) is not int and _negative_options(key) == []
+
+
+def _negative_options(key: Any) -> list[int] | None:
+    """The negative ints that a place may be; None of a place that may be any."""
+    if type(key) is int:
+        return [] if key >= 0 else [key]
     options = key.possible() if is_choice(key) and type(key.constant) is int else None
-    return options is not None and all(type(one) is int and one >= 0 for one in options)
+    return None if options is None else sorted(one for one in options if type(one) is int and one < 0)
 
 
 def one_of(things: Sequence[Any], tests: Sequence[Any]) -> Any:

@@ -8,6 +8,7 @@ import itertools
 import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
@@ -17,7 +18,7 @@ from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import ChoiceTracer, is_choice
 from ..keyed.tracers import KEYED
 from ..selecting.searches import sorted_entries
-from ..selecting.selections import chosen_at, unset
+from ..selecting.selections import chosen_at, may_be_chosen, unset
 from ..selecting.stores import Place
 from ..trial import attempted, current, in_arms, recorder, refuse, running_line
 from .conditions import joined, must_hold, negated
@@ -312,9 +313,12 @@ def _iterator(kind: Any, entries: Iterable[Entry], things: Sequence[Any]) -> Par
 
 def _zipped(*things: Any, strict: bool = False) -> Any:
     """Side by side: the first items there are, the second ones, …"""
-    if strict or not _READ.issuperset(map(type, things)):
+    if not _READ.issuperset(map(type, things)):
         return NotImplemented
     entries = list(map(entries_of, things))
+    lengths = [count_of(one.is_there for one in each) for each in entries] if strict else []
+    if not all(must_hold(a == b) for a, b in pairwise(lengths)):  # it raises, once it is read to its end
+        return NotImplemented
     lists = [_close_together(each, min(map(len, entries), default=0)) for each in entries]
     tests = [functools.reduce(both, (one[1] for one in row)) for row in zip(*lists, strict=False)]
     rows = [tuple(one[0] for one in row) for row in zip(*lists, strict=False)]
@@ -475,14 +479,18 @@ def _taken(thing: PartialList, place: Any = -1) -> Any:
         return found
     tests = at_place(entries, place)
     found = item_at(thing, place)
-    if all(one.is_there is True for one in entries):
+    _without(thing, entries, tests)
+    return found
+
+
+def _without(thing: PartialList, entries: Sequence[Entry], tests: Sequence[Any]) -> None:
+    """Take the entry out whose test holds. If all are there, those after it move forward: it is known how many stay."""
+    if all(one.is_there is True and not may_be_chosen(one.item) for one in entries):
         moved = without_item([one.item for one in entries], tests, chosen_at)
         _store(thing, [one._replace(item=item) for one, item in zip(entries, moved, strict=False)])
-        return found
-    _store(
-        thing, [one._replace(is_there=both(one.is_there, negated(t))) for one, t in zip(entries, tests, strict=True)]
-    )
-    return found
+        return
+    left = [one._replace(is_there=both(one.is_there, negated(t))) for one, t in zip(entries, tests, strict=True)]
+    _store(thing, [one for one in left if one.is_there is not False])
 
 
 def _insert(thing: PartialList, place: Any, item: Any) -> None:
@@ -508,18 +516,17 @@ def _remove(thing: PartialList, item: Any) -> None:
     """The first that is equal goes."""
     from ..selecting.comparing import are_equal
 
-    left: list[Entry] = []
+    entries, hits = entries_of(thing), list[Any]()
     gone: Any = False
-    for one in entries_of(thing):
+    for one in entries:
         same = are_equal(one.item, item)
         if same is None:
             cannot(thing)
-        hit = both(one.is_there, both(negated(gone), same))
-        left.append(one._replace(is_there=both(one.is_there, negated(hit))))
-        gone = joined("maximum", gone, hit)
+        hits.append(both(one.is_there, both(negated(gone), same)))
+        gone = joined("maximum", gone, hits[-1])
     if not must_hold(gone):
         raise ValueError("list.remove(x): x not in list")
-    _store(thing, [one for one in left if one.is_there is not False])
+    _without(thing, entries, hits)
 
 
 def _index(thing: PartialList, item: Any) -> Any:
