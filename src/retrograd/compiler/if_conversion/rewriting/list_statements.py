@@ -21,7 +21,7 @@ _CHANGES = frozenset({"__delitem__", "append", "appendleft", "clear", "extend", 
 _ENTRY = "_rg_entry"
 
 #: What is written so.
-WRITTEN = ("changing", "entries", "is_absent", "is_there", "item_of")
+WRITTEN = ("changing", "changing_in", "entries", "is_absent", "is_there", "item_of")
 
 
 def write_deletions(function: ast.FunctionDef) -> None:
@@ -47,8 +47,9 @@ def write_for_lists(function: ast.FunctionDef) -> bool:
         if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in _CHANGES
     ]
     names = {one.id for one in changed if isinstance(one, ast.Name)}
+    attributes = any(isinstance(one, ast.Attribute) for one in changed)
     of_lists = {one.value.id for one in changed if isinstance(one, ast.Subscript) and isinstance(one.value, ast.Name)}
-    writer = _Writer(names, of_lists)
+    writer = _Writer(names, of_lists, attributes)
     writer.generic_visit(function)
     return writer.found
 
@@ -64,10 +65,16 @@ def is_written_for_lists(node: ast.Call) -> bool:
 
 
 class _Writer(ast.NodeTransformer):
-    """``changed``: the variables that hold lists which are changed; ``of_lists``: those of what holds such lists."""
+    """Writes one function.
 
-    def __init__(self, changed: Collection[str], of_lists: Collection[str]) -> None:
-        self._changed, self._of_lists, self._loops = changed, of_lists, 0
+    Args:
+        changed: the variables that hold lists which are changed.
+        of_lists: those of what holds such lists.
+        attributes: whether lists are changed that objects hold.
+    """
+
+    def __init__(self, changed: Collection[str], of_lists: Collection[str], attributes: bool) -> None:
+        self._changed, self._of_lists, self._attributes, self._loops = changed, of_lists, attributes, 0
         self.found = False
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
@@ -89,9 +96,23 @@ class _Writer(ast.NodeTransformer):
             return value
         if isinstance(target, ast.Name) and target.id in self._of_lists:
             return self._holder(value)
+        value = self._with_lists_in_it(value) if self._attributes else value
         # An empty list is made to be changed, though it may have another name there, or in another function.
         is_changed = isinstance(target, ast.Name) and (target.id in self._changed or _is_empty(value))
         return self._changing(value) if is_changed or isinstance(target, ast.Attribute) else value
+
+    def _with_lists_in_it(self, value: ast.expr) -> ast.expr:
+        """What may make an object, or several, that hold empty lists."""
+        if isinstance(value, ast.Call) and not _makes_list(value):
+            self.found = True
+            return at(of_arms("changing_in", value), value)
+        if isinstance(value, ast.List):
+            value.elts = list(map(self._with_lists_in_it, value.elts))
+        elif isinstance(value, ast.ListComp):
+            value.elt = self._with_lists_in_it(value.elt)
+        elif isinstance(value, ast.Dict):
+            value.values = list(map(self._with_lists_in_it, value.values))
+        return value
 
     def _holder(self, value: ast.expr) -> ast.expr:
         """What makes a list or a dictionary, whose items are lists that are changed."""

@@ -8,7 +8,10 @@ guard. Outside of a trial, and where a test is a plain bool, converted code does
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import functools
+import sys
+import types
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -280,6 +283,28 @@ def changing(thing: Any, make: Callable[[], Any] | None = None) -> Any:
         return thing
     is_list = type(thing) in (list, deque) and getattr(thing, "maxlen", None) is None
     return born(partial(thing, kind=type(thing))) if trial is not None and trial.lists and is_list else thing
+
+
+def changing_in(thing: Any) -> Any:
+    """An object that was made: the empty lists that a dataclass gave it are such as the function changes."""
+    if current() is None or not dataclasses.is_dataclass(thing) or isinstance(thing, type):
+        return thing
+    for field in dataclasses.fields(thing):
+        held = getattr(thing, field.name, None)
+        is_empty = field.default_factory in (list, deque) and type(held) in (list, deque) and not held
+        if is_empty and sys.getrefcount(held) == _HELD_ONCE:
+            object.__setattr__(thing, field.name, changing(held))
+    return thing
+
+
+def _count_of_held_once() -> int:
+    thing = types.SimpleNamespace(items=[])
+    held = getattr(thing, "items", None)
+    return sys.getrefcount(held)
+
+
+#: Of a list that an object holds, and nothing else; another one's list stays as it is.
+_HELD_ONCE = _count_of_held_once()
 
 
 def keyed(
