@@ -87,7 +87,9 @@ Ref selected(PyObject* bound, PyObject* const* items, bool largest) {
   if (!following() || !(is_value(items[0]) || is_value(items[1]))) return Ref();
   const bool mixed = !is_value(items[0]) || !is_value(items[1]);
   const Ref asked(PyObject_GetAttrString(current_tape->tracer.get(), "asked_by_extremes"));
-  if (!asked || asked.get() == Py_None || (mixed && PyTuple_GetItem(asked.get(), DECIDES_KINDS) == Py_True) || !flush_parameters()) return Ref();
+  if (!asked || asked.get() == Py_None || (mixed && PyTuple_GetItem(asked.get(), DECIDES_KINDS) == Py_True) ||
+      !flush_parameters())
+    return Ref();
   const Ref candidates(PyTuple_New(2));
   if (!candidates) return Ref();
   for (Py_ssize_t i = 0; i < 2; ++i) {

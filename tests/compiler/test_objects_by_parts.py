@@ -252,3 +252,84 @@ def is_it_the_one(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 )
 def test_what_tells_them_apart_or_changes_them_is_as_in_the_function(f: Function) -> None:
     flips(f, 60)
+
+
+put, place_of = setattr, id
+
+
+class Point:
+    def __init__(self, x: Any, y: Any) -> None:
+        self.x, self.y = x, y
+
+    def reset(self, x: Any) -> None:
+        self.__init__(x, self.y)  # type: ignore[misc]
+
+    @classmethod
+    def at(cls, x: Any) -> Point:
+        return cls(x, 1.0)
+
+
+class Other(Point):
+    pass
+
+
+def begins_again(one: Point, other: Point, x: Any) -> Any:
+    one.reset(one.x + x)
+    return 0.0
+
+
+def the_original_begins_again(one: Point, other: Point, x: Any) -> Any:
+    other.reset(other.x * x)
+    return one.x
+
+
+def set_by_another_name(one: Point, other: Point, x: Any) -> Any:
+    put(one, "x", one.x + x)
+    return 0.0
+
+
+def set_by_the_library(one: Point, other: Point, x: Any) -> Any:
+    functools.update_wrapper(one, other, assigned=("x",), updated=())  # type: ignore[type-var]
+    return 0.0
+
+
+def its_place_in_memory(one: Point, other: Point, x: Any) -> Any:
+    return x if place_of(one) == place_of(other) else 0.0
+
+
+def its_text(one: Point, other: Point, x: Any) -> Any:
+    return x if repr(one) == repr(other) else 0.0
+
+
+def its_class(one: Point, other: Point, x: Any) -> Any:
+    return x * {Point: 2.0, Other: 3.0}[one.__class__] * len(one.__class__.__qualname__)
+
+
+def copied_with_another(one: Point, other: Point, x: Any) -> Any:
+    known: dict[int, Any] = {}
+    copy.deepcopy([one.y], known)
+    copy.deepcopy(one, known)
+    copy.deepcopy(other, known)
+    return x * len(known)
+
+
+def made_by_its_class(one: Point, other: Point, x: Any) -> Any:
+    made = one.at(x)
+    return made.x * made.y + x * len(Point.__subclasses__())
+
+
+@each_of(
+    *(begins_again, the_original_begins_again, set_by_another_name, set_by_the_library, its_place_in_memory),
+    *(its_text, its_class, copied_with_another, made_by_its_class),
+)
+def test_no_way_tells_them_apart_or_changes_them_unnoticed(f: Any) -> None:
+    """The first calls do not go there, so that nothing but the trace can notice."""
+
+    def gated(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        a, b, total = Point(ps[0], 1.0), Point(ps[1], 2.0), 0.0
+        for x in xs:
+            one = a if x > ps[2] else b
+            total += f(one, a, x)
+        return a.x * 2.0 + b.x * 3.0 + total if ps[3] > 0.5 else ps[4]
+
+    flips(gated, 60)

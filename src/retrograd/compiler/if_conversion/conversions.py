@@ -53,6 +53,9 @@ _MOST_UNASKED, _MOST_MORE = 4, 2
 #: So many calls may give nothing that can be compiled before what is wanted is refused.
 _MOST_POSTPONED = 6
 
+#: Names in code that asks which object something is, or may bind a method of it.
+_TELLS = IDENTITY | {"getattr", "attrgetter", "methodcaller"}
+
 _lock = threading.Lock()  # while functions have other code than their own
 
 
@@ -329,6 +332,7 @@ class Conversions:
                 made.append(tracing.trace())
                 if run.arrays.have_changed():
                     run.breaks()
+                run.look_at_parts()
                 decided = None if run.is_broken else tracing.guards(made[0])
             if run.stored and tracing.changed():
                 run.failed.update(run.stored)
@@ -395,6 +399,8 @@ class Conversions:
                 catches |= catches_exceptions(code)
                 if not is_library(function.__globals__.get("__name__")):  # such as what repr() of a dataclass calls
                     asked = Asked(*map(operator.or_, asked, _asked_by(code, made or code, self._asks_identity)))
+                    if _tells_by_another_name(function, code):
+                        asked = asked._replace(identity=True, reads=asked.reads | {"*"})
             self._count_decided()
             made_trial = Trial(
                 most,
@@ -446,8 +452,15 @@ def _asked_by(code: types.CodeType, made: types.CodeType, is_converted: bool) ->
     names = frozenset().union(*(one.co_names for one in codes_of(code)))
     identity = tests_identity(made if is_converted else code) or not names.isdisjoint(IDENTITY)
     asked = tests_none(made if is_converted else code), asks_what_it_is(code), identity, looks_inside(made)
-    tells = tests_identity(code) or not names.isdisjoint(IDENTITY | {"getattr", "attrgetter"})
+    tells = tests_identity(code) or not names.isdisjoint(_TELLS)
     return *asked, stored_attributes(code), read_attributes(code) | ({"*"} if tells else frozenset())
+
+
+def _tells_by_another_name(function: types.FunctionType, code: types.CodeType) -> bool:
+    """Whether a name in a function's code is one that its module, or a function around it, has given to ``id``."""
+    held = [cell.cell_contents for cell in function.__closure__ or () if cell != types.CellType()]
+    held += [function.__globals__.get(name) for one in codes_of(code) for name in one.co_names]
+    return any(thing is told for thing in held for told in (id, operator.is_, operator.is_not))
 
 
 def without_decisions(

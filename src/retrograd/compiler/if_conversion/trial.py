@@ -123,7 +123,8 @@ class Trial:
         refuses_optional: whether something was asked of what may be None that cannot be answered.
         plain_objects: where no object is to be chosen by decisions, because what is done with it cannot be.
         refused_objects: the same, as it turned out.
-        newly_told_apart: where an object was made for two, part by part, that is compared with others, or hashed.
+        newly_told_apart: where an object was made for two, part by part, of which something tells which one it is.
+        made_of_parts: where, these objects and the two, each with the parts that it had then.
         arrays: those that decisions chose from.
         known: what was asked about classes, by the question.
         compares_indices: whether a comparison of an index is one of numbers.
@@ -167,6 +168,7 @@ class Trial:
         self._chose_objects: set[Site] = set()
         self._told_apart = told_apart
         self.newly_told_apart: set[Site] = set()
+        self.made_of_parts: list[tuple[Site, Any, Mapping[str, Any]]] = []
         self._numbers: dict[int, tuple[int, Any]] = {}  # of objects, by their ids
         self.frames: list[Frame] = []
         self.iterations: Mapping[Site, int] = iterations
@@ -288,6 +290,15 @@ class Trial:
         site, asked = running_line(), self.asked
         is_kept = asked.stores.isdisjoint([*names, "*"]) and asked.reads.isdisjoint([*methods, "*"])
         return site if is_kept and not asked.inside and site not in self._told_apart else None
+
+    def look_at_parts(self) -> None:
+        """At the end of the trace: what objects were made for has the parts that it had then."""
+        from .selecting.objects import parts_differ  # which imports this module
+
+        changed = {site for site, thing, parts in self.made_of_parts if parts_differ(thing, parts)}
+        if changed:
+            self.newly_told_apart |= changed
+            self.breaks()
 
     def number_of(self, thing: Any) -> int:
         """What stands for an object among those that decisions choose from."""

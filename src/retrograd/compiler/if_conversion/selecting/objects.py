@@ -30,6 +30,7 @@ __all__ = [
     "method_of",
     "of_class",
     "own_class",
+    "parts_differ",
     "parts_of",
 ]
 
@@ -162,8 +163,12 @@ def attributes_of(kind: Any, parts: Iterable[str]) -> tuple[frozenset[str], froz
 
 @once
 def _names_in(kind: type) -> tuple[frozenset[str], frozenset[str]]:
-    found = {name: one for base in kind.__mro__[-2::-1] for name, one in vars(base).items()}
+    found = _what_is_in(kind)
     return frozenset(found), frozenset(name for name, one in found.items() if type(one) is types.FunctionType)
+
+
+def _what_is_in(kind: type) -> dict[str, Any]:
+    return {name: one for base in kind.__mro__[-2::-1] for name, one in vars(base).items()}
 
 
 def own_class(thing: Any) -> Any:
@@ -174,13 +179,19 @@ def own_class(thing: Any) -> Any:
 def made_of_parts(kind: Any, parts: Mapping[str, Any], site: Site) -> Any:
     """An object that stands for one of two, which have been chosen part by part.
 
-    It is neither, so that the trace is thrown away where it is compared with another one, or hashed: the next trace
-    makes none on that line.
+    It is neither, so that the trace is thrown away where something tells which one it is: the next trace makes none on
+    that line.
     """
     thing: Any = object.__new__(_standing_for(kind))
     for name, part in {**parts, "_rg_site": site}.items():
         object.__setattr__(thing, name, part)
     return thing
+
+
+def parts_differ(thing: Any, parts: Mapping[str, Any]) -> bool:
+    """Whether an object has other parts than it had."""
+    now = parts_of(thing) or {}
+    return now.keys() != parts.keys() or any(now[name] is not part for name, part in parts.items())
 
 
 def _slots_of(kind: Any) -> tuple[str, ...]:
@@ -199,24 +210,52 @@ def _has_parts(kind: type) -> bool:
         and not any("__init_subclass__" in vars(one) or "__getattr__" in vars(one) for one in bases)
         and made.__getattribute__ is object.__getattribute__
         and not _caches(kind)
+        and not any(
+            hasattr(one, "__set_name__") and not is_library(type(one).__module__) for one in _what_is_in(kind).values()
+        )
     )
 
 
 @once
 def _standing_for(kind: type) -> type:
+    """A class that has what another one has, and is none of its subclasses, which anyone may ask for."""
+
     def told(self: Any, *other: Any) -> Any:
         trial = current()
         if trial is not None:
-            trial.newly_told_apart.add(self._rg_site)
+            trial.newly_told_apart.add(getattr(self, "_rg_site", ("", 0)))
             trial.breaks()
         raise TypeError(f"an object that decisions choose is not compared with another {kind.__name__}")
 
-    ordered = {name: told for name in _ORDER if _is_written(inspect.getattr_static(kind, name, None))}
-    names = {"__slots__": ("_rg_site",), "__module__": kind.__module__, "_rg_class": kind, "__eq__": told}
-    return type(kind)(kind.__name__, (kind,), {**names, "__ne__": told, "__hash__": told, **ordered})
+    def copied(self: Any) -> Any:
+        return made_of_parts(kind, parts_of(self) or {}, self._rg_site)
+
+    names = {name: _of_class(one, kind) for name, one in _what_is_in(kind).items() if name not in _OF_INSTANCES}
+    names = {name: one for name, one in names.items() if not isinstance(one, types.MemberDescriptorType)}
+    found = {name: inspect.getattr_static(kind, name, None) for name in _TELLING}
+    names |= dict.fromkeys((name for name, one in found.items() if name in _COMPARING or _is_pythons(one)), told)
+    names |= {} if has_method(kind, "__copy__") else {"__copy__": copied}
+    own = {"__slots__": ("_rg_site", "__dict__", "__weakref__"), "__class__": property(lambda self: kind)}
+    return type(kind.__name__, (), {**names, **own, "_rg_class": kind})
 
 
-_ORDER = ("__lt__", "__le__", "__gt__", "__ge__")
+def _of_class(thing: Any, kind: type) -> Any:
+    """A class method as one of that class."""
+    return staticmethod(functools.partial(thing.__func__, kind)) if isinstance(thing, classmethod) else thing
+
+
+def _is_pythons(method: Any) -> bool:
+    """Whether a method is none of the user's: it tells an object by its place in memory, or what it is made of."""
+    return _is_written(method) or isinstance(method, (types.WrapperDescriptorType, types.MethodDescriptorType))
+
+
+#: What a class has for the sake of its own objects, or of its own class.
+_OF_INSTANCES = frozenset({"__dict__", "__weakref__", "__slots__", "__abstractmethods__", "_abc_impl"})
+_COMPARING = frozenset({"__eq__", "__ne__", "__hash__"})
+_TELLING = (
+    *(*sorted(_COMPARING), "__lt__", "__le__", "__gt__", "__ge__", "__repr__", "__str__", "__format__"),
+    *("__reduce__", "__reduce_ex__", "__deepcopy__", "__getstate__", "__sizeof__", "__setattr__", "__delattr__"),
+)
 
 
 def method_of(thing: Any, name: str) -> types.MethodType | None:

@@ -138,9 +138,12 @@ class Selection:
         if not all(_is_part(one) or one is others[name] for name, one in parts.items()):
             return None
         try:
-            return made_of_parts(kind, {name: self.of(one, others[name]) for name, one in parts.items()}, site)
+            chosen = {name: self.of(one, others[name]) for name, one in parts.items()}
         except NotAnArmError:
             return None
+        made = made_of_parts(kind, chosen, site)
+        trial.made_of_parts += [(site, yes, parts), (site, no, others), (site, made, chosen)]
+        return made
 
     def _of_objects(self, yes: Any, no: Any) -> ObjectTracer | None:
         """One of two objects; None where that cannot be."""
