@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from .jumps import has_jumps
 from .tree import assign, at, copied, is_of_arms, later, load, of_arms
@@ -95,7 +95,7 @@ class _Writer(ast.NodeTransformer):
             value.elts = [self._value(one, each) for one, each in zip(target.elts, value.elts, strict=True)]
             return value
         if isinstance(target, ast.Name) and target.id in self._of_lists:
-            return self._holder(value)
+            return _with_items(value, self._changing)
         value = self._with_lists_in_it(value) if self._attributes else value
         # An empty list is made to be changed, though it may have another name there, or in another function.
         is_changed = isinstance(target, ast.Name) and (target.id in self._changed or _is_empty(value))
@@ -103,28 +103,10 @@ class _Writer(ast.NodeTransformer):
 
     def _with_lists_in_it(self, value: ast.expr) -> ast.expr:
         """What may make an object, or several, that hold empty lists."""
-        if isinstance(value, ast.Call) and not _makes_list(value):
-            self.found = True
-            return at(of_arms("changing_in", value), value)
-        if isinstance(value, ast.List):
-            value.elts = list(map(self._with_lists_in_it, value.elts))
-        elif isinstance(value, ast.ListComp):
-            value.elt = self._with_lists_in_it(value.elt)
-        elif isinstance(value, ast.Dict):
-            value.values = list(map(self._with_lists_in_it, value.values))
-        return value
-
-    def _holder(self, value: ast.expr) -> ast.expr:
-        """What makes a list or a dictionary, whose items are lists that are changed."""
-        if isinstance(value, ast.List):
-            value.elts = list(map(self._changing, value.elts))
-        elif isinstance(value, ast.ListComp):
-            value.elt = self._changing(value.elt)
-        elif isinstance(value, ast.Dict):
-            value.values = list(map(self._changing, value.values))
-        elif isinstance(value, ast.DictComp):
-            value.value = self._changing(value.value)
-        return value
+        if not isinstance(value, ast.Call) or _makes_list(value):
+            return _with_items(value, self._with_lists_in_it)
+        self.found = True
+        return at(of_arms("changing_in", value), value)
 
     def _changing(self, value: ast.expr) -> ast.expr:
         if not _makes_list(value):
@@ -146,6 +128,19 @@ class _Writer(ast.NodeTransformer):
             body = [at(ast.If(there, body, []), node.iter)]
         over = at(of_arms("entries", node.iter), node.iter)
         return at(ast.For(at(ast.Name(name, ast.Store()), node.target), over, body, node.orelse), node)
+
+
+def _with_items(value: ast.expr, write: Callable[[ast.expr], ast.expr]) -> ast.expr:
+    """What makes a list or a dictionary, each item of which is written."""
+    if isinstance(value, ast.List):
+        value.elts = list(map(write, value.elts))
+    elif isinstance(value, ast.ListComp):
+        value.elt = write(value.elt)
+    elif isinstance(value, ast.Dict):
+        value.values = list(map(write, value.values))
+    elif isinstance(value, ast.DictComp):
+        value.value = write(value.value)
+    return value
 
 
 def _is_empty(value: ast.expr) -> bool:
