@@ -324,7 +324,9 @@ void Signature::load_ahead(const Node& row, PyObject* const* rows, size_t left) 
   if (left <= 3 * kStep) return;
   __builtin_prefetch(rows[3 * kStep]);
   PyObject *const second = rows[2 * kStep], *const first = rows[kStep];
-  if (type_of(second) == row.object) __builtin_prefetch(trees::items_of(second, row.is_list));
+  if (type_of(second) == row.object) {
+    __builtin_prefetch(static_cast<const void*>(trees::items_of(second, row.is_list)));
+  }
   if (type_of(first) != row.object) return;
   PyObject* const* items = trees::items_of(first, row.is_list);
   for (Py_ssize_t i = std::min(trees::size_of(first, row.is_list), kMost); i-- > 0;) __builtin_prefetch(items[i]);
