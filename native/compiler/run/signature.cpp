@@ -319,17 +319,18 @@ int Signature::read_sequence(const Node& node, PyObject* argument, Arguments& in
 // Has the processor load what is read next of several rows of numbers, each of which is an object of its own,
 // somewhere: first a row, then the list of its items, and then those.
 void Signature::load_ahead(const Node& row, PyObject* const* rows, size_t left) {
-  constexpr size_t kStep = 4;       // rows
-  constexpr Py_ssize_t kMost = 16;  // numbers of a row: the others come by themselves
-  if (left <= 3 * kStep) return;
+  constexpr size_t kStep = 4;  // rows
+  constexpr uint32_t kMost = 16;
+  if (left <= 3 * kStep || row.count > kMost) return;  // the numbers of a long row come by themselves
   __builtin_prefetch(rows[3 * kStep]);
   PyObject *const second = rows[2 * kStep], *const first = rows[kStep];
   if (type_of(second) == row.object) {
     __builtin_prefetch(static_cast<const void*>(trees::items_of(second, row.is_list)));
   }
   if (type_of(first) != row.object) return;
+  if (trees::size_of(first, row.is_list) != static_cast<Py_ssize_t>(row.count)) return;
   PyObject* const* items = trees::items_of(first, row.is_list);
-  for (Py_ssize_t i = std::min(trees::size_of(first, row.is_list), kMost); i-- > 0;) __builtin_prefetch(items[i]);
+  for (uint32_t i = 0; i < row.count; ++i) __builtin_prefetch(items[i]);
 }
 
 // Nothing changes a list meanwhile: what is read runs no code of the user's. Most items are numbers, or rows of them.
