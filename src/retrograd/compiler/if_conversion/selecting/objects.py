@@ -225,7 +225,7 @@ def _standing_for(kind: type) -> type:
         if trial is not None:
             trial.newly_told_apart.add(getattr(self, "_rg_site", ("", 0)))
             trial.breaks()
-        raise TypeError(f"an object that decisions choose is not compared with another {kind.__name__}")
+        raise TypeError(f"a {kind.__name__} that decisions choose cannot tell which one it is, nor be changed")
 
     def copied(self: Any) -> Any:
         return made_of_parts(kind, parts_of(self) or {}, self._rg_site)
