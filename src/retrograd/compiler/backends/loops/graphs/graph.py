@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LEAF", "LITERAL", "MOST_STRAIGHT", "NODE", "NONE", "ScalarGraph", "UnsupportedGraphError"]
+__all__ = ["LEAF", "LITERAL", "MOST_STRAIGHT", "NODE", "NONE", "ScalarGraph", "UnsupportedGraphError", "found_once"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 #: Kinds of operands. The first three are those of native/compiler/graph/graph.hpp: Id.
 LEAF, LITERAL, NODE, NONE = 0, 1, 2, 3
@@ -49,9 +55,14 @@ class ScalarGraph:
     results: tuple[int, ...] = ()
     pool: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     code: int = 0
+    found: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)  #: see ``found_once``
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def operands(self) -> tuple[list[list[int]], list[list[int]]]:
+        """The kinds and the indices of each node's operands, as lists."""
+        return _operands(self)
 
     def uses(self) -> NDArray[np.int64]:
         """How often each node is read, as a root, too."""
@@ -73,3 +84,24 @@ class ScalarGraph:
         roots = [self.roots[1], *self.roots[1:]]
         rows, kinds, indices = self.rows[:end], self.kinds[:end], self.indices[:end]
         return replace(self, rows=rows, kinds=kinds, indices=indices, sources=self.sources[:end], roots=roots)
+
+
+def found_once(
+    finder: Callable[Concatenate[ScalarGraph, P], R],
+) -> Callable[Concatenate[ScalarGraph, P], R]:
+    """A function of a graph that looks once for what is there, and then knows it: nobody may change what it gives."""
+
+    @wraps(finder)
+    def known(graph: ScalarGraph, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        key = (finder, args, *kwargs.items())
+        if key not in graph.found:
+            graph.found[key] = finder(graph, *args, **kwargs)
+        found: R = graph.found[key]
+        return found
+
+    return known
+
+
+@found_once
+def _operands(graph: ScalarGraph) -> tuple[list[list[int]], list[list[int]]]:
+    return graph.kinds.tolist(), graph.indices.tolist()

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...llvm.kernel_calls import ROWS
 from .chains import with_terms_last
-from .graph import NODE, NONE, ScalarGraph
+from .graph import NODE, NONE, ScalarGraph, found_once
 
 __all__ = ["with_terms_grouped"]
 
@@ -41,7 +41,9 @@ def with_terms_grouped(graph: ScalarGraph) -> ScalarGraph:
     for longest in range(min(len(chains), _MOST_CHAINS, _MOST_LOOKS // max(len(graph), 1))):
         chain = _chains(found)[longest]  # the numbers of nodes change
         terms = _Terms(found, chain)
-        found, size = _ordered(found, chain, *terms.order()), size - terms.repeated
+        order, links = terms.order()
+        if terms.repeated:
+            found, size = _ordered(found, chain, order, links), size - terms.repeated
     return graph if np.array_equal(found.rows, graph.rows) else replace(found, code=size)
 
 
@@ -65,6 +67,16 @@ def _ordered(graph: ScalarGraph, chain: list[int], order: list[int], links: list
     return replace(graph, rows=rows, kinds=kinds, indices=indices, roots=roots, sources=sources)
 
 
+@found_once
+def _nodes_read(graph: ScalarGraph) -> list[list[int]]:
+    """The nodes that each node reads."""
+    return [
+        [index for kind, index in zip(kinds, indices, strict=True) if kind == NODE]
+        for kinds, indices in zip(*graph.operands(), strict=True)
+    ]
+
+
+@found_once
 def _chains(graph: ScalarGraph) -> list[list[int]]:
     """The sums of which each adds a term to the one before, in order; the longest chains first."""
     sums = np.isin(graph.rows, (_ADD, _SUB, _SUM)) & (graph.kinds[:, 0] == NODE) & (graph.kinds[:, 1] != NONE)
@@ -99,10 +111,7 @@ class _Terms:
         self._sets: list[frozenset[int]] = [frozenset(), frozenset()]
         self._numbers: dict[frozenset[int], int] = {}
         self._together: dict[tuple[int, int], int] = {}
-        self._operands = [
-            [index for kind, index in zip(kinds, indices, strict=True) if kind == NODE]
-            for kinds, indices in zip(graph.kinds.tolist(), graph.indices.tolist(), strict=True)
-        ]
+        self._operands = _nodes_read(graph)
         self._of = self._backward()
         self._late = self._forward()
 

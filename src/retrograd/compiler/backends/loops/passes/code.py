@@ -20,12 +20,15 @@ from .layout import Beside, Carry, Constants, Far, Last, Leaf, Merged, Taken
 __all__ = ["COMPARED", "FOLDED", "Address", "Block", "Builder", "Loop", "Op", "Own", "Phi", "Ref", "Value", "steps_in"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ref:
     """The result of an operation; ``boolean`` is the type of comparisons."""
 
     number: int
     boolean: bool = False
+
+    def __hash__(self) -> int:
+        return self.number  # not an address: sets of them are always in the same order
 
 
 Value = Ref | float
@@ -181,11 +184,17 @@ class Builder:
         return Ref(self._count, boolean)
 
     def _op(self, name: str, *operands: Value, boolean: bool = False, at: Address | None = None) -> Ref:
-        depth = at.of.frame.depth if at is not None else max(self._least_depth, *map(self.depth_of, operands))
-        key = (name, *(v if isinstance(v, Ref) else (v, math.copysign(1.0, v)) for v in operands), at)
-        for block in reversed(self._blocks[0 if at is not None else self._least_depth :]):
-            if key in block.known:
-                return block.known[key]  # type: ignore[return-value]  # of an operation, a Ref
+        depth = least = self._least_depth
+        if at is not None:
+            depth, least = at.of.frame.depth, 0
+        else:
+            for operand in operands:
+                if isinstance(operand, Ref) and self._depths[operand.number] > depth:
+                    depth = self._depths[operand.number]
+        key = (name, at, *[v if isinstance(v, Ref) else (v, math.copysign(1.0, v)) for v in operands])
+        for number in range(len(self._blocks) - 1, least - 1, -1):
+            if (known := self._blocks[number].known.get(key)) is not None:
+                return known  # type: ignore[return-value]  # of an operation, a Ref
         result = self._new(boolean, depth)
         block = self._blocks[depth]
         block.known[key] = result

@@ -6,10 +6,11 @@ inner loops'. An operand that inner iterations read alike belongs to the outer b
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Set
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,7 +144,6 @@ class Layout:
         positions: those of all bodies, in order.
         operands: of each position, by its number.
         rows: the operator of each position, by its number.
-        active: of each position, by its number, whether gradients that are wanted go through it.
         first_use: the first item of an operand's frame that reads it.
     """
 
@@ -162,9 +162,12 @@ class Layout:
         self.first_use: dict[Operand, Position | Body] = {}
         self._position_of = np.zeros(len(graph), np.int32)
         self._ordinal = np.zeros(len(graph), np.int64)
-        for position in self.positions:
-            self._position_of[position.nodes] = position.number
-            self._ordinal[position.nodes] = np.arange(len(position.nodes))
+        if self.positions:
+            lengths = np.array([len(position.nodes) for position in self.positions])
+            nodes = np.concatenate([position.nodes for position in self.positions])
+            self._position_of[nodes] = np.repeat(np.arange(len(lengths)), lengths)
+            self._ordinal[nodes] = np.arange(len(nodes)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        self._literals: list[float] = graph.literals.tolist()
         self._known: dict[tuple[object, ...], Operand] = {}
         self._targets: dict[NodeOperand, list[Position]] = {}
         self._far: dict[Body, list[Far]] = defaultdict(list)
@@ -172,11 +175,12 @@ class Layout:
         self._later = {body: _later(body) for body in bodies_of(top)}
         self._searched: set[bytes] = set()
         self._first_nodes: dict[Body, Indices] = {}
+        self._kinds, self._indices = graph.operands()
         for position in self.positions:
             self._note_streams(position)
         self.operands: list[list[Operand]] = []
         for position in self.positions:
-            operands = [self._operand(position, kind, index) for kind, index in self._columns(position)]
+            operands = self._operands(position)
             for operand in operands:
                 self._note_use(operand, position)
             self.operands.append(operands)
@@ -186,7 +190,6 @@ class Layout:
             if isinstance(operand, Carry) and operand.following not in self.first_use:
                 self._note_use(operand.following, operand.frame.items[-1])
                 operands_left.append(operand.following)
-        self.active: list[bool] = self._active()
         self._leaves: dict[Body, list[Leaf]] = defaultdict(list)
         for operand in self.first_use:
             if isinstance(operand, Leaf):
@@ -196,6 +199,11 @@ class Layout:
     def tells_zeros_apart(self) -> bool:
         """Whether something depends on the sign of a zero."""
         return not _SIGN_OF_ZERO.isdisjoint(self.rows)
+
+    @cached_property
+    def active(self) -> list[bool]:
+        """Of each position, by its number, whether gradients that are wanted go through it."""
+        return self._active()
 
     def targets(self, operand: NodeOperand) -> list[Position]:
         """The positions that an operand's nodes have."""
@@ -225,7 +233,7 @@ class Layout:
 
     def node(self, index: int) -> NodeOperand:
         """One node, as the code after all loops reads it."""
-        return self._node(self.top, np.array([index], np.int64))
+        return self._node(self.top, _one(index))
 
     def at(self, frame: Body, nodes: Indices) -> Far:
         """What an address in memory is of."""
@@ -245,7 +253,7 @@ class Layout:
 
     def leaf(self, index: int) -> Leaf:
         """One leaf, as the code after all loops reads it."""
-        return Leaf(self.top, np.array([index], np.int64), bool(self.graph.wanted[index]))
+        return Leaf(self.top, _one(index), bool(self.graph.wanted[index]))
 
     def ahead_of(self, leaf: Leaf) -> Leaf | None:
         """The leaves that a loop reads one iteration before it reads them as ``leaf``: the next of a list's items."""
@@ -269,14 +277,18 @@ class Layout:
     # --- operands -------------------------------------------------------------------------------------------
 
     def _columns(self, position: Position) -> list[tuple[int, Indices]]:
-        graph, nodes = self.graph, position.nodes
-        kinds = graph.kinds[nodes[0]]
-        return [
-            (int(kind), graph.indices[nodes, slot].astype(np.int64)) for slot, kind in enumerate(kinds) if kind != NONE
-        ]
+        nodes = position.nodes
+        kinds = self._kinds[nodes[0]]
+        return [(kind, self.graph.indices[nodes, slot]) for slot, kind in enumerate(kinds) if kind != NONE]
 
     def _note_streams(self, position: Position) -> None:
         """Nodes that a position reads without their being of this iteration or the one before."""
+        if position.body is self.top:
+            node = int(position.nodes[0])
+            operands = zip(self._kinds[node], self._indices[node], strict=True)
+            if any(kind == NODE and index >= node for kind, index in operands):
+                raise UnsupportedGraphError("an operand that comes later")
+            return
         for kind, index in self._columns(position):
             if kind in (LEAF, LITERAL):
                 continue
@@ -293,6 +305,23 @@ class Layout:
                 continue
             if self._here(body, index) is None:
                 self._far[body].append(self.at(body, index))
+
+    def _operands(self, position: Position) -> list[Operand]:
+        if position.body is not self.top:
+            return [self._operand(position, kind, index) for kind, index in self._columns(position)]
+        node = int(position.nodes[0])
+        operands = zip(self._kinds[node], self._indices[node], strict=True)
+        return [self._alone(kind, index) for kind, index in operands if kind != NONE]
+
+    def _alone(self, kind: int, index: int) -> Operand:
+        """An operand of what is in no loop."""
+        if kind == LITERAL:
+            return Constant(self._literals[index])
+        name = "leaf" if kind == LEAF else "node"
+        key = (self.top.number, name, index.to_bytes(8, sys.byteorder))  # those of the streams that loops read
+        if key not in self._known:
+            self._known[key] = self.leaf(index) if kind == LEAF else self._found(self.top, _one(index), _LAST)
+        return self._known[key]
 
     def _operand(self, position: Position, kind: int, index: Indices) -> Operand:
         body, reader = position.body, position.number
@@ -423,14 +452,15 @@ class Layout:
     def _here(self, body: Body, index: Indices) -> Near | Last | None:
         """A position of this iteration, or of an inner loop's last one."""
         numbers = self._position_of[index]
-        if np.any(numbers != numbers[0]):
+        if len(numbers) > 1 and np.any(numbers != numbers[0]):
             return None
-        position = self.positions[numbers[0]]
+        position: Position = self.positions[numbers[0]]
         if not position.body.within(body):
             return None
-        ordinals = np.arange(body.times)
         if position.body is body:
-            return Near(body, index, position) if np.array_equal(self._ordinal[index], ordinals) else None
+            if len(position.nodes) == 1 or np.array_equal(position.nodes, index):
+                return Near(body, index, position)
+            return None
         if position in self._in_memory or _is_optional(body, position):
             return None
         return Last(body, index, position) if np.array_equal(index, self._last_nodes(body, position)) else None
@@ -570,6 +600,10 @@ def _is_optional(body: Body, position: Position) -> bool:
         assert inner.parent is not None
         inner = inner.parent
     return inner is not body
+
+
+def _one(index: int) -> Indices:
+    return np.array([index], np.int64)
 
 
 def _later(body: Body) -> Indices:

@@ -7,7 +7,7 @@ before it, and those that it does not depend on to a loop after it: their iterat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -71,7 +71,7 @@ def time_in_turn(graph: ScalarGraph, items: Sequence[Item]) -> float:
 
 def _is_in_order(graph: ScalarGraph, items: Sequence[Item]) -> bool:
     """Whether all nodes are computed after those that they read."""
-    order = np.array(list(chain.from_iterable(map(_nodes, items))), np.int64)
+    order = np.array(_nodes(items), np.int64)
     when = np.empty(len(graph), np.int64)
     when[order] = np.arange(len(order))
     is_node = graph.kinds == NODE
@@ -233,13 +233,13 @@ class _Column:
             self.nodes = np.array(items, np.int64)
             self.iterations = np.arange(len(items))
         else:
-            nodes = [list(_nodes(item)) for item in items]
+            nodes = [_nodes([item]) for item in items]
             self.nodes = np.array(list(chain.from_iterable(nodes)), np.int64)
             self.iterations = np.repeat(np.arange(len(items)), [len(some) for some in nodes])
 
     def of(self, iteration: int) -> list[int]:
         """The nodes of an iteration."""
-        return list(_nodes(self.items[iteration]))
+        return _nodes([self.items[iteration]])
 
 
 def _columns_of(instances: Sequence[Repeat]) -> list[_Column]:
@@ -255,13 +255,15 @@ def _is_even(column: _Column) -> bool:
     return not repeats or all(map(_is_even, _columns_of(repeats)))
 
 
-def _nodes(item: Item) -> Iterator[int]:
-    if isinstance(item, int):
-        yield item
-        return
-    for iteration in item.iterations:
-        for each in iteration:
-            yield from _nodes(each)
+def _nodes(items: Sequence[Item]) -> list[int]:
+    found: list[int] = []
+    for item in items:
+        if isinstance(item, int):
+            found.append(item)
+        else:
+            for iteration in item.iterations:
+                found += _nodes(iteration)
+    return found
 
 
 def _cut(groups: Sequence[Sequence[Sequence[Item]]], counts: Sequence[int]) -> list[list[Repeat]]:

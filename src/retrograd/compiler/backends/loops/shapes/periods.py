@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...periods import Section, cut_by_periods
-from ..graphs.graph import NODE, ScalarGraph
+from ..graphs.graph import NODE, ScalarGraph, found_once
 
 __all__ = ["Section", "find_sections"]
 
@@ -32,6 +32,7 @@ _PERIODS_BACK = 2
 _LEAST_ALIGNED = 4
 
 
+@found_once
 def find_sections(graph: ScalarGraph, any_far: bool = False) -> list[Section]:
     """The graph as loops and straight-line code, in order.
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..graphs.chains import with_whole_chains
-from ..graphs.graph import MOST_STRAIGHT, ScalarGraph, UnsupportedGraphError
+from ..graphs.graph import MOST_STRAIGHT, ScalarGraph, UnsupportedGraphError, found_once
 from ..graphs.grouping import with_terms_grouped
 from ..graphs.lookups import Lookups
 from ..graphs.reading import read_graph
@@ -91,7 +91,7 @@ def find_fastest(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> Body
         UnsupportedGraphError: too much of it repeats nothing.
     """
     shapes = _shapes_within(graph, most_straight)
-    return build(divided(graph, shapes[0].items) if len(shapes) == 1 else _fastest(graph, shapes)[0])
+    return build(divided(graph, shapes[0].items) if len(shapes) == 1 else _fastest(graph, most_straight)[0])
 
 
 def forms_of(exported: Mapping[str, Any], balanced: bool = True, lookups: Lookups | None = None) -> list[ScalarGraph]:
@@ -124,14 +124,15 @@ def find_fastest_graph(graphs: Sequence[ScalarGraph], most_straight: int = MOST_
                 continue
             shapes = _shapes_within(graph, most_straight)
             least = min(least, shapes[0].size)
-            times.append((_fastest(graph, shapes)[1] * (_MUCH_FASTER if graph.code else 1.0), place))
+            times.append((_fastest(graph, most_straight)[1] * (_MUCH_FASTER if graph.code else 1.0), place))
     return found[min(times)[1] if times else 0]
 
 
-def _fastest(graph: ScalarGraph, shapes: Sequence[_Shape]) -> tuple[list[int | Repeat], float]:
+@found_once
+def _fastest(graph: ScalarGraph, most_straight: int) -> tuple[list[int | Repeat], float]:
     """The shape that takes the least time, taken apart, and that time. Raises UnsupportedGraphError if none can be."""
     best, least, last = list[int | Repeat](), math.inf, 0
-    for shape in shapes:
+    for shape in _shapes_within(graph, most_straight):
         if (code := time_of_code(shape.size)) >= least:
             break
         if best and _MOST_LIKE * last > shape.size > _MANY:
@@ -146,6 +147,7 @@ def _fastest(graph: ScalarGraph, shapes: Sequence[_Shape]) -> tuple[list[int | R
     return best, least
 
 
+@found_once
 def _shapes_within(graph: ScalarGraph, most_straight: int) -> list[_Shape]:
     """The shapes of so many nodes of code at most, the shortest first. Raises UnsupportedGraphError without any."""
     shapes = sorted((s for s in _shapes(graph) if s.size <= most_straight), key=lambda shape: shape.size)
@@ -166,6 +168,7 @@ def _shapes(graph: ScalarGraph) -> Iterator[_Shape]:
         yield from _branches(graph)
 
 
+@found_once
 def _sections(graph: ScalarGraph, any_far: bool = False) -> _Shape:
     items: list[int | Repeat] = []
     for section in find_sections(graph, any_far):
