@@ -72,9 +72,33 @@ def test_one_of_several_numbers_from_before_the_loop() -> None:
 
     compiled = check(groups, *((numbers(6, seed), numbers(120, seed + 1)) for seed in range(3)))
     graph = graph_of(compiled)
-    strict, far = (sum(each.period for each in find_sections(graph, any_far)) for any_far in (False, True))
+    strict, far = (sum(each.period for each in find_sections(graph, beyond)) for beyond in (None, 2))
     assert far < strict / 2
     assert length(find_fastest(graph)) < strict / 2
+
+
+@pytest.mark.usefixtures("short_code")
+@pytest.mark.parametrize("after", [False, True], ids=["before it is read", "after it is read"])
+def test_state_of_which_each_iteration_changes_another_place(after: bool) -> None:
+    """Places are looked up: what is read was computed in this iteration, in the one before, or in an earlier one."""
+
+    def events(p: list[Any], xs: list[float]) -> Any:
+        jumps = [rm.exp(one) for one in p]
+        total, state = 0.0, [one * 0.5 for one in p]
+        for kind, x in zip(KINDS, xs, strict=True):
+            state = [0.9 * one * rm.exp(-x * x) for one in state]
+            if not after:
+                state[kind] = state[kind] + jumps[kind] * x
+            total = total + rm.log(jumps[(kind + 1) % 6] + state[kind] * state[kind]) * state[(kind + 2) % 6]
+            if after:
+                state[kind] = state[kind] + jumps[kind] * x
+        return total
+
+    compiled = check(events, *((numbers(6, seed, 0.1, 0.9), numbers(120, seed + 1)) for seed in range(3)))
+    graph = graph_of(compiled)
+    strict, any_ = (sum(each.period for each in find_sections(graph, beyond)) for beyond in (2, 0))
+    assert any_ < strict / 4
+    assert length(find_fastest(graph)) < strict / 4
 
 
 @pytest.mark.usefixtures("short_code")

@@ -35,8 +35,8 @@ _MANY_NODES, _SHORT, _ROLLED = 200, 8_000, 10
 #: With so many nodes an instruction, vectors are as fast, and to look for loops would take half a minute.
 _MOST_NODES = 20_000
 
-#: Where scalar code may be faster, a program of more instructions than this is compiled to vectors only if they take
-#: few lines of LLVM, because their steps repeat themselves.
+#: Where scalar code may be faster, a program of more instructions than this, or of fewer nodes an instruction than
+#: above, is compiled to vectors only if they take few lines of LLVM, because their steps repeat themselves.
 _FEW_INSTRUCTIONS, _FEW_LINES = 400, 15_000
 
 #: A program of more instructions stays on the virtual machine, if it has no scalar code: LLVM would take a minute.
@@ -184,7 +184,8 @@ def _most_scalar_nodes(fact: dict[str, Any]) -> int:
 
 def _most_lines(fact: dict[str, Any]) -> int | None:
     """How many lines of LLVM to write at most for vectors, where scalar code may be faster; None for any number."""
-    return None if fact["instructions"] <= _FEW_INSTRUCTIONS else _FEW_LINES
+    is_short = fact["instructions"] <= _FEW_INSTRUCTIONS and _nodes_an_instruction(fact) >= _MANY_NODES
+    return None if is_short else _FEW_LINES
 
 
 def _nodes_an_instruction(fact: dict[str, Any]) -> float:

@@ -25,21 +25,18 @@ _LEAST_NODES = 48
 #: iterations read is farther back from each of them.
 _FAR = 40
 
-#: So many iterations back, any operands are alike where that is looked at.
-_PERIODS_BACK = 2
-
 #: With fewer iterations it keeps them as they are.
 _LEAST_ALIGNED = 4
 
 
 @found_once
-def find_sections(graph: ScalarGraph, any_far: bool = False) -> list[Section]:
+def find_sections(graph: ScalarGraph, beyond: int | None = None) -> list[Section]:
     """The graph as loops and straight-line code, in order.
 
     Args:
         graph: the graph.
-        any_far: whether any operands are alike that are iterations back: such as one of two numbers from before the
-            loop, as data decide.
+        beyond: if given, any nodes are alike as operands that are more than so many iterations back: such as one of two
+            numbers from before the loop, as data decide; with 0, one of this iteration's, too.
     """
     slots = range(graph.kinds.shape[1])
     nodes = [graph.kinds[:, slot] == NODE for slot in slots]
@@ -50,7 +47,7 @@ def find_sections(graph: ScalarGraph, any_far: bool = False) -> list[Section]:
 
     def alike(late: slice, early: slice) -> NDArray[np.bool_]:
         same: NDArray[np.bool_] = shape[late] == shape[early]
-        far = _PERIODS_BACK * (late.start - early.start) if any_far else len(graph)
+        far = len(graph) if beyond is None else beyond * (late.start - early.start)
         for lag, index in zip(lags, indices, strict=True):
             other = np.flatnonzero(same & (lag[late] != lag[early]))  # few
             same[other] = (index[late.start + other] == index[early.start + other]) | (
@@ -78,7 +75,7 @@ def find_sections(graph: ScalarGraph, any_far: bool = False) -> list[Section]:
             found = found * np.uint64(0x9E3779B97F4A7C15) + np.minimum(lag, most).astype(np.uint64)
         return found
 
-    kinds = [tokens(_FAR)] if any_far else [tokens(len(graph)), tokens(_FAR)]
+    kinds = [tokens(len(graph)), tokens(_FAR)] if beyond is None else [tokens(_FAR if beyond else 0)]
     sections: list[Section] = []
     for section in cut_by_periods(kinds, alike, _LEAST_NODES, partial(_may_begin_later, graph)):
         sections += _aligned(graph, section)

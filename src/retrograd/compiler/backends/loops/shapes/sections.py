@@ -33,6 +33,8 @@ _LONG, _GAIN, _GAIN_IN_C, _FEW = 100, 2.0, 1.5, 200
 #: A loop of so many iterations is left as it is where parts that are done at times are looked for; one of fewer may be
 #: what is alike by chance in a loop with such parts.
 _MANY_ITERATIONS = 24
+#: So many iterations back, any nodes are alike as operands; or anywhere.
+_ITERATIONS_BACK = (2, 0)
 #: Of more nodes of code, shapes that are larger by less than this factor are not compared.
 _MANY, _MOST_LIKE = 3_000, 1.1
 #: Little of a graph repeats itself if more than this part of it is written. Another order of its sums must be less by
@@ -162,16 +164,17 @@ def _shapes(graph: ScalarGraph) -> Iterator[_Shape]:
     if sections.size > _LONG or count_tables(graph, build(sections.items)) > 0:
         yield from _nests(graph)
     if sections.size > _LONG:
-        far = _sections(graph, any_far=True)
-        if _GAIN * far.size < sections.size:
-            yield far
+        for beyond in _ITERATIONS_BACK:
+            far = _sections(graph, beyond)
+            if _GAIN * far.size < sections.size:
+                yield far
         yield from _branches(graph)
 
 
 @found_once
-def _sections(graph: ScalarGraph, any_far: bool = False) -> _Shape:
+def _sections(graph: ScalarGraph, beyond: int | None = None) -> _Shape:
     items: list[int | Repeat] = []
-    for section in find_sections(graph, any_far):
+    for section in find_sections(graph, beyond):
         items += _items_of(section)
     return _Shape(items, sum(len(item.iterations[0]) if isinstance(item, Repeat) else 1 for item in items))
 
