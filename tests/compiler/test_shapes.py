@@ -119,3 +119,24 @@ def test_parts_at_times_beside_another_loop() -> None:
     graph = graph_of(compiled)
     for top in (find_fastest(graph), find_structure(graph, scalars=True)):
         assert length(top) < len(graph) / 10
+
+
+@pytest.mark.usefixtures("short_code")
+def test_parts_at_times_between_loops_of_few_iterations() -> None:
+    def warmed(state: Any, xs: list[float]) -> Any:
+        for x in xs:
+            state = 0.5 * state + rm.sin(x - state) * rm.cos(x * state) * 0.1
+        return state
+
+    def returns(p: list[Any], xs: list[float]) -> Any:
+        state, total = warmed(p[1], xs[:20]), 0.0
+        for down, x in zip(SIGNS, xs, strict=True):
+            weight = p[0] + p[1] if down else p[0]
+            state = p[2] + weight * x * x + p[3] * state
+            total = total + rm.log(1.0 + state * state)
+        return total + warmed(state * p[0], xs[-20:])
+
+    compiled = check(returns, *((numbers(4, seed, 0.1, 0.4), numbers(150, seed + 1)) for seed in range(3)))
+    graph = graph_of(compiled)
+    for top in (find_fastest(graph), find_structure(graph, scalars=True)):
+        assert length(top) < 60

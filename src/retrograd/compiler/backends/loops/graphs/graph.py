@@ -42,6 +42,7 @@ class ScalarGraph:
         results: which roots are several results.
         pool: the constants of lists from which nodes take an item (``takes.Take``).
         code: about how many nodes of code it takes, if its sums have another order than the user's; else 0.
+        found: what has been found out about it (``found_once``).
     """
 
     names: list[str]
@@ -55,7 +56,7 @@ class ScalarGraph:
     results: tuple[int, ...] = ()
     pool: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     code: int = 0
-    found: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)  #: see ``found_once``
+    found: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -89,7 +90,7 @@ class ScalarGraph:
 def found_once(
     finder: Callable[Concatenate[ScalarGraph, P], R],
 ) -> Callable[Concatenate[ScalarGraph, P], R]:
-    """A function of a graph that looks once for what is there, and then knows it: nobody may change what it gives."""
+    """A function of a graph that remembers, with the graph, what it has returned: nobody may change that."""
 
     @wraps(finder)
     def known(graph: ScalarGraph, /, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -200,11 +200,6 @@ class Layout:
         """Whether something depends on the sign of a zero."""
         return not _SIGN_OF_ZERO.isdisjoint(self.rows)
 
-    @cached_property
-    def active(self) -> list[bool]:
-        """Of each position, by its number, whether gradients that are wanted go through it."""
-        return self._active()
-
     def targets(self, operand: NodeOperand) -> list[Position]:
         """The positions that an operand's nodes have."""
         if operand not in self._targets:
@@ -542,9 +537,10 @@ class Layout:
 
     # --- gradients ------------------------------------------------------------------------------------------
 
-    def _active(self) -> list[bool]:
-        """Which positions have an adjoint that is not zero: gradients are wanted of what they depend on, and the
-        result depends on them. What only decides something has none."""
+    @cached_property
+    def active(self) -> list[bool]:
+        """Of each position, by its number, whether its adjoint is not zero: gradients are wanted of what it depends on,
+        and the result depends on it. What only decides something has none."""
         passing = [self.differentiated(position) for position in self.positions]
         sources = [
             [target.number for o in of if isinstance(o, NodeOperand) for target in self.targets(o)] for of in passing

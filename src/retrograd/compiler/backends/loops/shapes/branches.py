@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from ..graphs.graph import ScalarGraph
 from .structure import Repeat
 
-__all__ = ["find_branches"]
+__all__ = ["Branches", "find_branches"]
 
 _LEAST_ITERATIONS, _MOST_KINDS, _LONGEST_WORD = 24, 12, 1_500
 _WINDOW = 4  # so many nodes, one after the other, are looked for in each iteration
@@ -29,8 +30,18 @@ Item = int | Repeat
 Word = tuple[int, ...]
 
 
-def find_branches(graph: ScalarGraph, first: int = 0, after: int | None = None) -> tuple[list[Item], int] | None:
-    """A stretch of the graph with one such loop, and how many nodes of code that is; None if there is none.
+@dataclass(frozen=True, slots=True)
+class Branches:
+    """Such a loop: its first node, the one after its last, its iterations, and how many nodes of code it is."""
+
+    begin: int
+    end: int
+    loop: Repeat
+    size: int
+
+
+def find_branches(graph: ScalarGraph, first: int = 0, after: int | None = None) -> Branches | None:
+    """One such loop in a stretch of the graph; None if there is none.
 
     Args:
         graph: the graph.
@@ -50,9 +61,7 @@ def find_branches(graph: ScalarGraph, first: int = 0, after: int | None = None) 
     end = words[-1][0] + len(words[-1][1])
     if end - begin < _NODES_A_CHOICE * merged.choices * len(words):
         return None
-    iterations = [merged.iteration(at, word) for at, word in words]
-    items: list[Item] = [*range(first, begin), Repeat(iterations), *range(end, after)]
-    return items, begin - first + merged.size + after - end
+    return Branches(begin, end, Repeat([merged.iteration(at, word) for at, word in words]), merged.size)
 
 
 def _keys(graph: ScalarGraph) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..graphs.graph import LITERAL, NODE, ScalarGraph, UnsupportedGraphError
 from ..passes.formulas import POWERS
-from .structure import Indices, Repeat
+from .structure import Indices, Repeat, nodes_of
 
 __all__ = ["circles_of", "divided", "time_in_turn"]
 
@@ -71,7 +71,7 @@ def time_in_turn(graph: ScalarGraph, items: Sequence[Item]) -> float:
 
 def _is_in_order(graph: ScalarGraph, items: Sequence[Item]) -> bool:
     """Whether all nodes are computed after those that they read."""
-    order = np.array(_nodes(items), np.int64)
+    order = np.array(nodes_of(items), np.int64)
     when = np.empty(len(graph), np.int64)
     when[order] = np.arange(len(order))
     is_node = graph.kinds == NODE
@@ -233,13 +233,13 @@ class _Column:
             self.nodes = np.array(items, np.int64)
             self.iterations = np.arange(len(items))
         else:
-            nodes = [_nodes([item]) for item in items]
+            nodes = [nodes_of([item]) for item in items]
             self.nodes = np.array(list(chain.from_iterable(nodes)), np.int64)
             self.iterations = np.repeat(np.arange(len(items)), [len(some) for some in nodes])
 
     def of(self, iteration: int) -> list[int]:
         """The nodes of an iteration."""
-        return _nodes([self.items[iteration]])
+        return nodes_of([self.items[iteration]])
 
 
 def _columns_of(instances: Sequence[Repeat]) -> list[_Column]:
@@ -253,17 +253,6 @@ def _is_even(column: _Column) -> bool:
     if len({len(item.iterations) for item in repeats}) > 1:
         return False
     return not repeats or all(map(_is_even, _columns_of(repeats)))
-
-
-def _nodes(items: Sequence[Item]) -> list[int]:
-    found: list[int] = []
-    for item in items:
-        if isinstance(item, int):
-            found.append(item)
-        else:
-            for iteration in item.iterations:
-                found += _nodes(iteration)
-    return found
 
 
 def _cut(groups: Sequence[Sequence[Sequence[Item]]], counts: Sequence[int]) -> list[list[Repeat]]:

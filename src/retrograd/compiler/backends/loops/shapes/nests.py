@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...periods import frequent_distances
 from ..graphs.chains import begins_of_chains
 from ..graphs.graph import LEAF, LITERAL, NODE, ScalarGraph
-from .structure import Repeat
+from .structure import Repeat, size_of
 
 __all__ = ["find_nests"]
 
@@ -45,7 +45,7 @@ def find_nests(graph: ScalarGraph) -> list[tuple[list[int | Repeat], int]]:
     found: list[tuple[list[int | Repeat], int]] = []
     for short in (_SHORT, _SHORT_INSIDE):
         (items,) = _unrolled(graph, [finder.items], short)
-        size = sum(_size(item) for item in items)
+        size = sum(map(size_of, items))
         if not found or size != found[0][1]:
             found.append((items, size))
     return found
@@ -65,7 +65,7 @@ def _unrolled(
         inner = iter(_unrolled(graph, iterations, short, True))
         parts = [[next(inner) for _ in repeat.iterations] for repeat in repeats]
         count, same = len(parts[0]), all(len(part) == len(parts[0]) for part in parts)
-        size = sum(map(_size, parts[0][0]))
+        size = sum(map(size_of, parts[0][0]))
         if same and _is_unrolled(graph, parts[0], count * size, short if is_inside else _SHORT):
             columns.append([list(chain.from_iterable(part)) for part in parts])
         else:
@@ -87,10 +87,6 @@ def _is_unrolled(graph: ScalarGraph, iterations: list[list[int | Repeat]], size:
             return False
         before.update(iteration)
     return True
-
-
-def _size(item: int | Repeat) -> int:
-    return sum(map(_size, item.iterations[0])) if isinstance(item, Repeat) else 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,12 @@ from ..graphs.grouping import with_terms_grouped
 from ..graphs.lookups import Lookups
 from ..graphs.reading import read_graph
 from ..graphs.takes import with_takes
-from .branches import find_branches
+from .branches import Branches, find_branches
 from .costs import count_tables, time_of_code, time_of_run
 from .fission import divided
 from .nests import find_nests
 from .periods import Section, find_sections
-from .structure import Body, Repeat, build
+from .structure import Body, Repeat, build, nodes_of, size_of
 
 __all__ = ["find_fastest", "find_fastest_graph", "find_structure", "forms_of"]
 
@@ -164,9 +164,11 @@ def _shapes(graph: ScalarGraph) -> Iterator[_Shape]:
     if sections.size > _LONG or count_tables(graph, build(sections.items)) > 0:
         yield from _nests(graph)
     if sections.size > _LONG:
+        least = sections.size
         for beyond in _ITERATIONS_BACK:
             far = _sections(graph, beyond)
-            if _GAIN * far.size < sections.size:
+            if _GAIN * far.size < least:
+                least = far.size
                 yield far
         yield from _branches(graph)
 
@@ -176,7 +178,7 @@ def _sections(graph: ScalarGraph, beyond: int | None = None) -> _Shape:
     items: list[int | Repeat] = []
     for section in find_sections(graph, beyond):
         items += _items_of(section)
-    return _Shape(items, sum(len(item.iterations[0]) if isinstance(item, Repeat) else 1 for item in items))
+    return _Shape(items, sum(map(size_of, items)))
 
 
 def _items_of(section: Section) -> list[int | Repeat]:
@@ -186,27 +188,33 @@ def _items_of(section: Section) -> list[int | Repeat]:
     return [Repeat([list(range(begin, begin + section.period)) for begin in begins])]
 
 
+@found_once
 def _nests(graph: ScalarGraph) -> list[_Shape]:
     return [_Shape(*found) for found in find_nests(graph)]
 
 
 def _branches(graph: ScalarGraph) -> Iterator[_Shape]:
-    """The graph with a loop that does things only at times: through all of it, or between other loops."""
-    if (found := find_branches(graph)) is not None:
-        yield _Shape(*found)
+    """The graph with a loop that does things only at times: wherever there is one, or between other loops."""
+    found = [find_branches(graph)]
     loops = [each for each in find_sections(graph) if each.count >= _MANY_ITERATIONS]
     edges = [0, *chain.from_iterable((each.begin, each.end) for each in loops), len(graph)]
     begin, end = max(zip(edges[::2], edges[1::2], strict=True), key=lambda gap: gap[1] - gap[0])
-    if not loops or (found := find_branches(graph, begin, end)) is None:
-        return
-    items: list[int | Repeat] = [*range(len(graph))]
-    for each in reversed(loops):
-        if each.begin >= end:
-            items[each.begin : each.end] = _items_of(each)
-    items[begin:end] = found[0]
-    for each in reversed(loops):
-        if each.end <= begin:
-            items[each.begin : each.end] = _items_of(each)
-    yield _Shape(
-        items, found[1] + begin + len(graph) - end - sum(each.end - each.begin - each.period for each in loops)
-    )
+    found += [find_branches(graph, begin, end)] if loops else []
+    for each in found:
+        if each is not None:
+            yield min((_beside(each, shape) for shape in (_sections(graph), *_nests(graph))), key=lambda one: one.size)
+
+
+def _beside(found: Branches, shape: _Shape) -> _Shape:
+    """Such a loop in a shape of the graph, which it keeps before and after it."""
+    before, after = list[int | Repeat](), list[int | Repeat]()
+    for item in shape.items:
+        nodes = nodes_of([item])
+        if nodes[-1] < found.begin:
+            before.append(item)
+        elif nodes[0] >= found.end:
+            after.append(item)
+        else:
+            before += [node for node in nodes if node < found.begin]
+            after += [node for node in nodes if node >= found.end]
+    return _Shape([*before, found.loop, *after], found.size + sum(map(size_of, (*before, *after))))

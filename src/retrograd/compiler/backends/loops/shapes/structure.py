@@ -6,13 +6,13 @@ all its instances (an inner loop has an instance in each iteration of the outer 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Body", "Indices", "Position", "Repeat", "bodies_of", "build", "inner_bodies"]
+__all__ = ["Body", "Indices", "Position", "Repeat", "bodies_of", "build", "inner_bodies", "nodes_of", "size_of"]
 
 Indices = NDArray[np.int64]
 
@@ -109,6 +109,23 @@ class Body:
                 yield from item.positions()
             else:
                 yield item
+
+
+def nodes_of(items: Sequence[int | Repeat]) -> list[int]:
+    """All nodes of items, in order."""
+    found: list[int] = []
+    for item in items:
+        if isinstance(item, int):
+            found.append(item)
+        else:
+            for iteration in item.iterations:
+                found += nodes_of(iteration)
+    return found
+
+
+def size_of(item: int | Repeat) -> int:
+    """How many nodes of code an item is, of which all iterations are alike."""
+    return sum(map(size_of, item.iterations[0])) if isinstance(item, Repeat) else 1
 
 
 def inner_bodies(body: Body) -> list[Body]:
