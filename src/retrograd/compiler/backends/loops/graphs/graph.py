@@ -61,9 +61,10 @@ class ScalarGraph:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def operands(self) -> tuple[list[list[int]], list[list[int]]]:
-        """The kinds and the indices of each node's operands, as lists."""
-        return _operands(self)
+    def operands(self, node: int) -> list[tuple[int, int]]:
+        """The kinds and the indices of a node's operands."""
+        pairs = zip(self.kinds[node].tolist(), self.indices[node].tolist(), strict=True)
+        return [(kind, index) for kind, index in pairs if kind != NONE]
 
     def uses(self) -> NDArray[np.int64]:
         """How often each node is read, as a root, too."""
@@ -101,8 +102,3 @@ def found_once(
         return found
 
     return known
-
-
-@found_once
-def _operands(graph: ScalarGraph) -> tuple[list[list[int]], list[list[int]]]:
-    return graph.kinds.tolist(), graph.indices.tolist()

@@ -72,7 +72,7 @@ def _nodes_read(graph: ScalarGraph) -> list[list[int]]:
     """The nodes that each node reads."""
     return [
         [index for kind, index in zip(kinds, indices, strict=True) if kind == NODE]
-        for kinds, indices in zip(*graph.operands(), strict=True)
+        for kinds, indices in zip(graph.kinds.tolist(), graph.indices.tolist(), strict=True)
     ]
 
 

@@ -175,7 +175,6 @@ class Layout:
         self._later = {body: _later(body) for body in bodies_of(top)}
         self._searched: set[bytes] = set()
         self._first_nodes: dict[Body, Indices] = {}
-        self._kinds, self._indices = graph.operands()
         for position in self.positions:
             self._note_streams(position)
         self.operands: list[list[Operand]] = []
@@ -272,16 +271,15 @@ class Layout:
     # --- operands -------------------------------------------------------------------------------------------
 
     def _columns(self, position: Position) -> list[tuple[int, Indices]]:
-        nodes = position.nodes
-        kinds = self._kinds[nodes[0]]
-        return [(kind, self.graph.indices[nodes, slot]) for slot, kind in enumerate(kinds) if kind != NONE]
+        graph, nodes = self.graph, position.nodes
+        kinds = graph.kinds[nodes[0]].tolist()
+        return [(kind, graph.indices[nodes, slot]) for slot, kind in enumerate(kinds) if kind != NONE]
 
     def _note_streams(self, position: Position) -> None:
         """Nodes that a position reads without their being of this iteration or the one before."""
         if position.body is self.top:
             node = int(position.nodes[0])
-            operands = zip(self._kinds[node], self._indices[node], strict=True)
-            if any(kind == NODE and index >= node for kind, index in operands):
+            if any(kind == NODE and index >= node for kind, index in self.graph.operands(node)):
                 raise UnsupportedGraphError("an operand that comes later")
             return
         for kind, index in self._columns(position):
@@ -304,9 +302,7 @@ class Layout:
     def _operands(self, position: Position) -> list[Operand]:
         if position.body is not self.top:
             return [self._operand(position, kind, index) for kind, index in self._columns(position)]
-        node = int(position.nodes[0])
-        operands = zip(self._kinds[node], self._indices[node], strict=True)
-        return [self._alone(kind, index) for kind, index in operands if kind != NONE]
+        return [self._alone(kind, index) for kind, index in self.graph.operands(int(position.nodes[0]))]
 
     def _alone(self, kind: int, index: int) -> Operand:
         """An operand of what is in no loop."""

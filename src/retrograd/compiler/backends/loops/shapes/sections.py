@@ -33,8 +33,8 @@ _LONG, _GAIN, _GAIN_IN_C, _FEW = 100, 2.0, 1.5, 200
 #: A loop of so many iterations is left as it is where parts that are done at times are looked for; one of fewer may be
 #: what is alike by chance in a loop with such parts.
 _MANY_ITERATIONS = 24
-#: So many iterations back, any nodes are alike as operands; or anywhere.
-_ITERATIONS_BACK = (2, 0)
+#: So many iterations back, any nodes are alike as operands; or anywhere, if little of a graph repeats itself even so.
+_ITERATIONS_BACK = 2
 #: Of more nodes of code, shapes that are larger by less than this factor are not compared.
 _MANY, _MOST_LIKE = 3_000, 1.1
 #: Little of a graph repeats itself if more than this part of it is written. Another order of its sums must be less by
@@ -164,12 +164,13 @@ def _shapes(graph: ScalarGraph) -> Iterator[_Shape]:
     if sections.size > _LONG or count_tables(graph, build(sections.items)) > 0:
         yield from _nests(graph)
     if sections.size > _LONG:
-        least = sections.size
-        for beyond in _ITERATIONS_BACK:
-            far = _sections(graph, beyond)
-            if _GAIN * far.size < least:
-                least = far.size
-                yield far
+        far = _sections(graph, _ITERATIONS_BACK)
+        is_less = _GAIN * far.size < sections.size
+        if is_less:
+            yield far
+        least = min((far if is_less else sections).size / _GAIN, *(nest.size for nest in _nests(graph)))
+        if sections.size > _PART * len(graph) and _sections(graph, 0).size < least:
+            yield _sections(graph, 0)
         yield from _branches(graph)
 
 
