@@ -91,7 +91,11 @@ class ScalarGraph:
 def found_once(
     finder: Callable[Concatenate[ScalarGraph, P], R],
 ) -> Callable[Concatenate[ScalarGraph, P], R]:
-    """A function of a graph that remembers, with the graph, what it has returned: nobody may change that."""
+    """A function that runs once for each graph and arguments; the graph keeps the result, which no caller may change.
+
+    Args:
+        finder: the function. It depends on nothing but the graph, which does not change, and its other arguments.
+    """
 
     @wraps(finder)
     def known(graph: ScalarGraph, /, *args: P.args, **kwargs: P.kwargs) -> R:

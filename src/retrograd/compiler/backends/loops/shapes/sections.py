@@ -164,13 +164,12 @@ def _shapes(graph: ScalarGraph) -> Iterator[_Shape]:
     if sections.size > _LONG or count_tables(graph, build(sections.items)) > 0:
         yield from _nests(graph)
     if sections.size > _LONG:
-        far = _sections(graph, _ITERATIONS_BACK)
-        is_less = _GAIN * far.size < sections.size
-        if is_less:
-            yield far
-        least = min((far if is_less else sections).size / _GAIN, *(nest.size for nest in _nests(graph)))
-        if sections.size > _PART * len(graph) and _sections(graph, 0).size < least:
-            yield _sections(graph, 0)
+        best = sections
+        if _GAIN * (far := _sections(graph, _ITERATIONS_BACK)).size < best.size:
+            yield (best := far)
+        least = min(best.size / _GAIN, *(nest.size for nest in _nests(graph)))
+        if sections.size > _PART * len(graph) and (anywhere := _sections(graph, 0)).size < least:
+            yield anywhere
         yield from _branches(graph)
 
 
