@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import retrograd as rg
+from retrograd.compiler.calls.eager import Method, Result
+from retrograd.compiler.comparison import Comparisons
 from retrograd.compiler.reports.reasons import Reason
 
 pytestmark = [pytest.mark.native, pytest.mark.drops_programs]
@@ -101,6 +103,27 @@ def test_the_function_runs_twice_more() -> None:
     runs = plain_runs(square.__code__, lambda: [compiled(float(k)) for k in range(40)])
     assert runs == 1 + 2  # in the first call, beside the trace, and in two more
     assert (compiled.stats().hits, compiled.stats().eager, compiled.stats().traces) == (40, 0, 1)
+
+
+def test_a_call_is_compared_once_though_its_numbers_change_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As another thread changes them, that trains; the program was lost to the call, which then ran on the engine."""
+    weight = rg.Value(1.0)
+    compiled = rg.compile(lambda x: weight * x)
+    for _ in range(20):
+        compiled.backward(3.0)
+    weight.data = 2.0
+    plainly = Comparisons.compare
+
+    def compare(self: Comparisons, method: Method, arguments: tuple[Any, ...]) -> Result | None:
+        found = plainly(self, method, arguments)
+        weight.data += 1.0
+        return found
+
+    monkeypatch.setattr(Comparisons, "compare", compare)
+    assert compiled.backward(3.0) == 9.0
+    assert weight.data == 3.0
+    assert weight.grad == 21 * 3.0
+    assert not any(cause.reason.runs_eagerly for cause in compiled.stats().causes)
 
 
 def test_calls_with_the_same_result_are_not_compared() -> None:

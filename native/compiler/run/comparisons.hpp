@@ -2,6 +2,7 @@
 // not show there, since a weight is zero or a branch gives what the other one gives.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -30,14 +31,16 @@ class Comparisons {
     if (!compared_) compared_ = digest;
     if (answers < next_ || digest == *compared_) return false;
     due_ = digest;
+    at_ = answers;
     return true;
   }
 
-  // Counts a comparison that begins; false where another thread has begun it, and none is left.
+  // Counts a comparison that begins; false where another thread has begun it, and none is left. The call that it is for
+  // needs no other one, though another thread change its numbers meanwhile.
   bool take() {
     if (left_ == 0) return false;
     --left_;
-    next_ *= kFewer;
+    next_ = std::max(next_ * kFewer, at_ + 1);
     compared_ = due_;
     return true;
   }
@@ -45,7 +48,7 @@ class Comparisons {
  private:
   static constexpr size_t kFewer = 8;    // so many times as many answers until the next one
   static constexpr size_t kLast = 1024;  // there is none after so many: a digest takes time
-  size_t left_ = 0, next_ = 1;
+  size_t left_ = 0, next_ = 1, at_ = 0;  // after so many answers the next one is due; the last one was
   std::optional<uint64_t> compared_, due_;
 };
 
