@@ -9,16 +9,11 @@
 namespace retrograd::compiler {
 namespace {
 
-// Where each leaf of the graph lives: the inputs, which come first, and the others in parameter buffers.
+// Where each leaf of the graph lives: in parameter buffers, or among the inputs, which come last.
 void place_leaves(Specialization& entry, const std::vector<RequestedInput>& inputs) {
   LeafLayout& leaves = entry.leaves;
-  for (const RequestedInput& input : inputs) {
-    leaves.locations.push_back({RegionKind::INPUT, input.active, 0, input.offset});
-    uint32_t& count = input.active ? leaves.active_inputs : leaves.inactive_inputs;
-    count = std::max(count, input.offset + 1);
-  }
   const std::vector<Value*>& all = entry.graph.leaves();
-  const std::vector<Value*> parameters(all.begin() + static_cast<std::ptrdiff_t>(inputs.size()), all.end());
+  const std::vector<Value*> parameters(all.begin(), all.end() - static_cast<std::ptrdiff_t>(inputs.size()));
   for (const BufferSlot& place : assign_buffers(parameters)) {
     auto known = std::find(entry.buffers.begin(), entry.buffers.end(), place.buffer);
     const auto number = static_cast<uint32_t>(known - entry.buffers.begin());
@@ -27,6 +22,11 @@ void place_leaves(Specialization& entry, const std::vector<RequestedInput>& inpu
       leaves.buffer_sizes.push_back(static_cast<uint32_t>(place.buffer->size()));
     }
     leaves.locations.push_back({RegionKind::PARAMETER, true, number, place.index});
+  }
+  for (const RequestedInput& input : inputs) {
+    leaves.locations.push_back({RegionKind::INPUT, input.active, 0, input.offset});
+    uint32_t& count = input.active ? leaves.active_inputs : leaves.inactive_inputs;
+    count = std::max(count, input.offset + 1);
   }
 }
 

@@ -81,7 +81,7 @@ class Lifter {
     collect();
     find_constants();
     build();
-    sort_parameters();
+    sort_leaves();
     return std::move(graph_);
   }
 
@@ -101,15 +101,17 @@ class Lifter {
     add_unused(scratch);
   }
 
-  // Numbers the parameters in the order in which they were made: then a loop that reads some of a matrix finds them as
-  // far apart as they are in the matrix, however the function that was traced came to them.
-  void sort_parameters() {
+  // Numbers the leaves: first the parameters, in the order in which they were made. Then a loop that reads some of a
+  // matrix finds them as far apart as they are in the matrix, however the function that was traced came to them; and
+  // they are where numbers of a first argument would be, so that code for those is code for these.
+  void sort_leaves() {
     std::vector<Value*>& leaves = graph_.leaves;
     std::vector<uint32_t> order(leaves.size());
     std::iota(order.begin(), order.end(), 0);
+    const auto parameters = order.begin() + static_cast<std::ptrdiff_t>(inputs_);
     const auto age = [&](uint32_t leaf) { return births - leaves[leaf]->source; };
-    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(inputs_), order.end(),
-                     [&](uint32_t a, uint32_t b) { return age(a) > age(b); });
+    std::stable_sort(parameters, order.end(), [&](uint32_t a, uint32_t b) { return age(a) > age(b); });
+    std::rotate(order.begin(), parameters, order.end());
     std::vector<Value*> sorted(leaves.size());
     std::vector<Id> renamed(leaves.size());
     for (size_t i = 0; i < order.size(); ++i) {

@@ -100,7 +100,7 @@ struct Recorded {
   bool inspected;                // the graph says which node of the tape each of its nodes was
 };
 
-// Reads everything that the roots depend on from the tape. The inputs come first among the leaves. Another leaf becomes
+// Reads everything that the roots depend on from the tape. The inputs come last among the leaves. Another leaf becomes
 // a literal if it is known to be a constant: the function made it while it was traced, and only operations and the
 // recording refer to it. All others are parameters. A fallible node that nothing depends on is one more root, so that
 // a call whose operands it refuses is noticed. Throws Unsupported for nodes that a user made, and for those that

@@ -237,7 +237,8 @@ def _traced(
         number = cache.add(request)
         exported = cache.scalar_graph(number, False)
         wanted = np.ones(len(exported["wanted"]), np.uint8)
-        wanted[np.setdiff1d(np.arange(count), differentiated)] = 0
+        first = len(wanted) - len(traced.signature.inputs)
+        wanted[first + np.setdiff1d(np.arange(count), differentiated)] = 0
         _, graph = find_fastest_graph(forms_of({**exported, "wanted": wanted}, lookups=lookups))
     except (NotImplementedError, UnsupportedGraphError) as problem:
         raise errors.not_traceable(function, str(problem), "be written as C") from None
@@ -375,8 +376,8 @@ class _File:
         shown = roots_in(self._graph.graph, passes.forward, passes.storage)
         yield f"static int {self._name}_forward({self._given}, double *work, double *value) {{"
         yield from self._areas()
-        yield from self._copies("L", "x", 0, self._inputs, into=0)
-        yield from self._copies("L", "p", 0, self._mine, into=self._inputs)
+        yield from self._copies("L", "p", 0, self._mine, into=0)
+        yield from self._copies("L", "x", 0, self._inputs, into=self._mine)
         yield from ("  (void)index;",) if self._indices else ()
         lookups = self._graph.lookup_lines(passes.places)
         yield from lookups.checks()
@@ -407,11 +408,11 @@ class _File:
         yield from self._graph.lookup_lines(passes.places).returned()
         chosen = self._graph.differentiated
         if len(chosen) == self._inputs:
-            yield from self._copies("dx", "G", 0, self._inputs)
+            yield from self._copies("dx", "G", self._mine, self._inputs)
         else:
-            yield from copies("dx", "G", range(len(chosen)), chosen)
+            yield from copies("dx", "G", range(len(chosen)), [self._mine + each for each in chosen])
             yield from ("  (void)dx;",) if not chosen else ()
-        yield from self._copies("dp", "G", self._inputs, self._mine)
+        yield from self._copies("dp", "G", 0, self._mine)
         if self._mine < len(self._values):
             yield f"  memset(dp + {self._mine}, 0, {len(self._values) - self._mine} * sizeof(double));"
         yield "  return value;"

@@ -110,13 +110,12 @@ class Part:
             tree: what it returned when it was traced.
             guards: what it compared.
             inputs: how many numbers the arguments have.
-            values: the Values among the leaves, which come after the arguments and the cotangents.
+            values: the Values among the leaves, which come before the arguments and the cotangents.
             lookups: what it does with its index arguments.
         """
         self.name, self.values = name, values
         self._graph, self._results, self._guards, self._inputs = graph, results, guards, inputs
         self._leaves = len(graph.wanted)
-        self._first_value = self._leaves - lookups.count - len(values)
         self._lookups = lookups
         self._head = f"int {name}({given}, double *y, double *work)"
         self.work = self._leaves + max(results.storage.size, 1)
@@ -162,9 +161,9 @@ class Part:
         yield f"  double *const W = work + {self._leaves};"
         yield "  (void)x; (void)p; (void)y; (void)L; (void)W;"
         yield from ("  (void)index;",) if "index" in self._head else ()
-        yield from copies("L", "x", range(self._inputs), range(self._inputs))
         of = [positions[id(value)] for value in self.values]
-        yield from copies("L", "p", range(self._first_value, self._first_value + len(of)), of)
+        yield from copies("L", "p", range(len(of)), of)
+        yield from copies("L", "x", range(len(of), len(of) + self._inputs), range(self._inputs))
         yield from self._lookups.checks()
         yield from self._lookups.filled()
         yield from statements(forward.t.top, "v", self._results.places, where, "1")

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from ..llvm.jit import load
 from ..process import Run, here
 from .graphs.graph import LITERAL, MOST_STRAIGHT, UnsupportedGraphError
+from .kept_code import KeptCode
 
 if TYPE_CHECKING:
     from ....engine import SpecializationCache
 
-__all__ = ["ARRAYS", "NAMES", "GraphCode", "compile_graph", "compile_group"]
+__all__ = ["ARRAYS", "NAMES", "GraphCode", "compile_graph", "compile_group", "kept"]
 
 #: The functions of an object file, and the arrays whose addresses they take before those of the tables.
 NAMES, ARRAYS = ("forward", "backward"), "LGWB"
@@ -47,6 +48,15 @@ class GraphCode:
     lookups: NDArray[np.uint64]
     length: int
 
+    @property
+    def total_bytes(self) -> int:
+        """How much memory it takes."""
+        return len(self.object) + sum(entries.nbytes for entries in self.tables)
+
+
+#: The code that this process has.
+kept: KeptCode = KeptCode()
+
 
 def compile_graph(
     programs: SpecializationCache,
@@ -73,7 +83,7 @@ def compile_graph(
 
     def make(graphs: Sequence[dict[str, Any]]) -> GraphCode:
         wanted = graphs[:1] if rounds_alike else graphs
-        return run(_code_of_graph, wanted, most_straight, lanes, functions, rounds_alike)
+        return kept.made(run, _code_of_graph, wanted, most_straight, lanes, functions, rounds_alike)
 
     return _install(programs, number, 1, make)
 
@@ -86,7 +96,11 @@ def compile_group(
     Arguments and exceptions are those of ``compile_graph``.
     """
     width, functions = programs.vector_functions()
-    _install(programs, number, width, lambda graphs: run(_code_of_group, graphs, most_straight, width, functions))
+
+    def make(graphs: Sequence[dict[str, Any]]) -> GraphCode:
+        return kept.made(run, _code_of_group, graphs, most_straight, width, functions)
+
+    _install(programs, number, width, make)
 
 
 def _install(
