@@ -125,7 +125,7 @@ def test_iterations_end_where_the_loop_does() -> None:
     compiled = check(likelihood, ([0.1, 0.1, 0.8],), ([0.2, 0.3, 0.5],), loops=1)
     cache = cache_of(compiled)
     graph = read_graph(cache.scalar_graph(cache.facts()[0]["number"], True))
-    (section,) = (section for section in find_sections(graph) if section.count > 1)
+    (section,) = (section for section in find_sections(graph, None) if section.count > 1)
     assert (section.count, section.end) == (59, len(graph) - 1)  # what the sum ends with
 
 

@@ -30,7 +30,7 @@ def check(f: Callable[..., Any], *calls: tuple[Any, ...], loops: int | None = No
     cache = cache_of(compiled)
     number = cache.facts()[0]["number"]
     if loops is not None:
-        sections = find_sections(read_graph(cache.scalar_graph(number, False)))
+        sections = find_sections(read_graph(cache.scalar_graph(number, False)), None)
         assert sum(section.count > 1 for section in sections) == loops, sections
     compile_graph(cache, number)
     for arguments in calls:

@@ -28,13 +28,13 @@ def time_of_code(size: int) -> float:
     return _CODE * (size + _MORE * max(size - _SOME, 0))
 
 
-def time_of_run(graph: ScalarGraph, items: Sequence[int | Repeat], parts: Sequence[int | Repeat]) -> float:
+def time_of_run(graph: ScalarGraph, items: Sequence[int | Repeat], parts: Sequence[int | Repeat], most: float) -> float:
     """What it takes that numbers are handed on through memory, that parts may be left out, that nodes run in turn.
 
-    ``parts``: the items as they are taken apart.
+    ``parts``: the items as they are taken apart; ``most``: what takes longer takes at least the time that is given.
     """
     in_turn = 2.0 * time_in_turn(graph, parts)
-    if not any(isinstance(item, Repeat) for item in items):
+    if in_turn >= most or not any(isinstance(item, Repeat) for item in items):
         return in_turn
     layout = Layout(graph, top := build([*items]))
     far = [(operand.frame, operand.nodes) for operand in layout.first_use if isinstance(operand, Far)]

@@ -55,6 +55,8 @@ def _unrolled(
     graph: ScalarGraph, rows: list[list[int | Repeat]], short: int, is_inside: bool = False
 ) -> list[list[int | Repeat]]:
     """The iterations of a body, without the inner loops that are always as short; ``is_inside``: it is a loop's."""
+    if not any(isinstance(item, Repeat) for item in rows[0]):  # all rows are alike
+        return rows
     columns: list[list[list[int | Repeat]]] = []  # of each item, what it becomes in each iteration
     for column in zip(*rows, strict=True):
         repeats = [item for item in column if isinstance(item, Repeat)]
@@ -121,6 +123,7 @@ class _Finder:
         self._least = _SHORT + 1  # iterations of the longest of loops that are alike
         self._ranks = _ranks(shape), _ranks(self._kin)
         self._begins = begins_of_chains(graph)
+        self._known_runs: dict[int, list[_Run]] = {}  # of the items as they are, by their periods
 
     def collapse(self) -> bool:
         """Turn the repetitions of one period into items. Returns whether there were any."""
@@ -194,8 +197,13 @@ class _Finder:
         return int((before[ends[long]] - before[begins[long]]).sum())
 
     def _runs(self, period: int) -> list[_Run]:
-        n = len(self.items)
-        if n < period * _LEAST_ITERATIONS:
+        """Where items repeat themselves with a period."""
+        if period not in self._known_runs:
+            self._known_runs[period] = self._find_runs(period)
+        return self._known_runs[period]
+
+    def _find_runs(self, period: int) -> list[_Run]:
+        if len(self.items) < period * _LEAST_ITERATIONS:
             return []
         steady, regular, alike = self._compared(period)
         good = steady | regular
@@ -203,8 +211,10 @@ class _Finder:
         edges = np.flatnonzero(np.diff(np.concatenate([[False], good, [False]])))
         unlike = np.maximum.accumulate(np.where(alike, -1, np.arange(len(alike))))  # the last such item up to each
         changes = np.concatenate([[0], np.cumsum(~steady)])
+        begins, ends = edges[::2], edges[1::2]
+        long = ends - begins >= period  # others are no three iterations, even with the one before
         before = 0
-        for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        for begin, end in zip(begins[long].tolist(), ends[long].tolist(), strict=True):
             # good[i] compares item i + period with item i
             first_period = min(begin + period, len(steady))
             if begin > 0 and changes[first_period] > changes[begin]:  # strides show from the third iteration on
@@ -258,6 +268,8 @@ class _Finder:
             kind = np.where(both, graph.kinds[early, slot], LITERAL)
             a, b = graph.indices[early, slot], graph.indices[late, slot]
             node, leaf = alike & (kind == NODE), alike & (kind == LEAF)
+            if not (node.any() or leaf.any()):
+                continue
             at, bt = np.where(node, a, 0), np.where(node, b, 0)
             lag_a, lag_b = here[: n - period] - self._item_of[at], here[period:] - self._item_of[bt]
             near = (lag_a == lag_b) & ((lag_a <= period) | (b - a == late - early))
@@ -299,6 +311,7 @@ class _Finder:
         self._item_of = number[self._item_of]
         self._shape, self.sizes, self._single = shape[kept], sizes[kept], single[kept]
         self._first = self._first[kept]
+        self._known_runs = {}
 
 
 def _ranks(shape: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -30,13 +30,13 @@ _LEAST_ALIGNED = 4
 
 
 @found_once
-def find_sections(graph: ScalarGraph, beyond: int | None = None) -> list[Section]:
+def find_sections(graph: ScalarGraph, beyond: int | None) -> list[Section]:
     """The graph as loops and straight-line code, in order.
 
     Args:
         graph: the graph.
-        beyond: if given, any nodes are alike as operands that are more than so many iterations back: such as one of two
-            numbers from before the loop, as data decide; with 0, one of this iteration's, too.
+        beyond: if not None, any nodes are alike as operands that are more than so many iterations back: such as one of
+            two numbers from before the loop, as data decide; with 0, one of this iteration's, too.
     """
     slots = range(graph.kinds.shape[1])
     nodes = [graph.kinds[:, slot] == NODE for slot in slots]

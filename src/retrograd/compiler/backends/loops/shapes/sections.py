@@ -142,7 +142,7 @@ def _fastest(graph: ScalarGraph, most_straight: int) -> tuple[list[int | Repeat]
         last = shape.size
         with suppress(UnsupportedGraphError):  # it cannot be taken apart
             parts = divided(graph, shape.items)
-            if (time := code + time_of_run(graph, shape.items, parts)) < least:
+            if (time := code + time_of_run(graph, shape.items, parts, least - code)) < least:
                 best, least = parts, time
     if not best:
         raise UnsupportedGraphError("no shape of the program can be taken apart")
@@ -196,7 +196,7 @@ def _nests(graph: ScalarGraph) -> list[_Shape]:
 def _branches(graph: ScalarGraph) -> Iterator[_Shape]:
     """The graph with a loop that does things only at times: wherever there is one, or between other loops."""
     found = [find_branches(graph)]
-    loops = [each for each in find_sections(graph) if each.count >= _MANY_ITERATIONS]
+    loops = [each for each in find_sections(graph, None) if each.count >= _MANY_ITERATIONS]
     edges = [0, *chain.from_iterable((each.begin, each.end) for each in loops), len(graph)]
     begin, end = max(zip(edges[::2], edges[1::2], strict=True), key=lambda gap: gap[1] - gap[0])
     found += [find_branches(graph, begin, end)] if loops else []
