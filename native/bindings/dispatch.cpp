@@ -132,7 +132,7 @@ std::vector<std::pair<Value*, double>> slopes_of(const Arguments& arguments, con
 // The same call, to be run again.
 Replay replay_of(SpecializationCache* self, const Found& found) {
   // Copied first: a collection of garbage may run code that calls the function, which uses the scratch memory.
-  Arguments arguments = arguments_of(self, found);
+  Arguments arguments = arguments_of(self, found).copy();
   const auto place = std::find_if(self->specializations->begin(), self->specializations->end(),
                                   [&](const auto& one) { return one.get() == found.entry; });
   return {*place, Ref::borrow(reinterpret_cast<PyObject*>(self)), std::move(arguments)};
@@ -228,7 +228,7 @@ bool run_again(const Replay& call, Found& found, double seed = 1.0) {
   if (!is_long(entry)) {
     return run_forward(entry, call.arguments, Wanted::GRADIENTS, &found.interpreted) == Outcome::DONE;
   }
-  found.own = std::make_unique<Found::Own>(call.arguments);
+  found.own = std::make_unique<Found::Own>(call.arguments.copy());
   return run_long(found, call.entry, Wanted::GRADIENTS, seed) == Outcome::DONE && !entry.invalid();
 }
 
@@ -291,7 +291,8 @@ PyObject* gradients_of(SpecializationCache* self, const Found& found) {
   }
   const Shared<Signature> signature = entry.signature;  // what is built may run the user's code
   count_answer(self, found);
-  Ref tree = signature->collect_first(entry.wants_inputs ? numbers.data() : ordered.data());
+  const double* first = entry.wants_inputs ? numbers.data() : ordered.data();
+  Ref tree = signature->collect_first(first, arguments_of(self, found));
   Ref number(tree ? PyFloat_FromDouble(value) : nullptr);
   Ref result(number ? PyTuple_New(2) : nullptr);
   if (!result) return nullptr;

@@ -82,7 +82,7 @@ class Mapping {
     for (uint32_t i = 0; i < fitting.size(); ++i) {
       if (run.outcome(i) == Outcome::GUARD) ++entry.broken_guards;
       if (run.outcome(i) != Outcome::DONE) continue;
-      Ref number(PyLong_FromUnsignedLong(fitting[i])), result(result_of(run, i));
+      Ref number(PyLong_FromUnsignedLong(fitting[i])), result(result_of(run, i, members_.arguments(fitting[i])));
       if (!members || !results || !number || !result || PyList_Append(members.get(), number.get()) < 0 ||
           PyList_Append(results.get(), result.get()) < 0) {
         return nullptr;
@@ -100,14 +100,15 @@ class Mapping {
     return Py_BuildValue("(nOO)", static_cast<Py_ssize_t>(entry.number), members.get(), results.get());
   }
 
-  Ref result_of(const BatchRun& run, uint32_t member) const {
+  Ref result_of(const BatchRun& run, uint32_t member, const Arguments& call) const {
     const Specialization& entry = run.entry();
-    if (differentiate_first_) return with_gradient(entry, run.value(member), run.input_gradients(member));
+    if (differentiate_first_) return with_gradient(entry, run.value(member), run.input_gradients(member), call);
     if (!entry.has_several_results()) return Ref(PyFloat_FromDouble(run.value(member)));
     return results_of(entry, run.values(member));
   }
 
-  static Ref with_gradient(const Specialization& entry, double value, std::span<const double> inputs) {
+  static Ref with_gradient(const Specialization& entry, double value, std::span<const double> inputs,
+                           const Arguments& call) {
     std::vector<double> ordered;
     if (!entry.wants_inputs) {
       for (const WantedGradient& wanted : entry.gradients) {
@@ -115,7 +116,7 @@ class Mapping {
       }
     }
     const Shared<Signature> signature = entry.signature;  // what is built may run the user's code
-    const Ref tree = signature->collect_first(entry.wants_inputs ? inputs.data() : ordered.data());
+    const Ref tree = signature->collect_first(entry.wants_inputs ? inputs.data() : ordered.data(), call);
     return tree ? Ref(Py_BuildValue("(dO)", value, tree.get())) : Ref();
   }
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "trees/arrays.hpp"
-#include "trees/build.hpp"
 #include "trees/in_place.hpp"
 
 namespace retrograd::compiler {
@@ -42,7 +41,12 @@ Signature::Kind Signature::kind_named(std::string_view name) {
 
 std::unique_ptr<Signature> Signature::parse(PyObject* description) {
   auto signature = std::make_unique<Signature>();
-  return signature->parse(description, 0) ? std::move(signature) : nullptr;
+  if (!signature->parse(description, 0)) return nullptr;
+  const Node& all = signature->root();
+  if (all.count > 0 && signature->has_active(signature->child_of(all, 0))) {
+    signature->mark_given(signature->nodes_[all.first]);
+  }
+  return signature;
 }
 
 PyObject* Signature::held(PyObject* object) {
@@ -248,6 +252,7 @@ bool read_number(PyObject* argument, double& to) {
 }  // namespace
 
 int Signature::read(const Node& node, PyObject* argument, Arguments& into) const {
+  if (node.is_given) into.given.push_back(Ref::borrow(argument));
   switch (node.kind) {
     case PASSIVE:
       if (!is_number(argument, false, node.object)) return 0;
@@ -556,67 +561,8 @@ int Signature::read_ints(const Node& node, const trees::IntArray& array, Argumen
 int Signature::read_all(PyObject* const* arguments, Py_ssize_t count, Arguments& into) const {
   if (count != static_cast<Py_ssize_t>(root().count)) return 0;
   into.apart.clear();
+  into.given.clear();
   return read_items(root(), arguments, into);
-}
-
-// --- gradients ----------------------------------------------------------------------------------------------------
-
-Ref Signature::collect(const Node& node, const double*& next) const {
-  PyObject* list_type = reinterpret_cast<PyObject*>(&PyList_Type);
-  switch (node.kind) {
-    case ACTIVE:
-    case VARIABLE: return Ref(PyFloat_FromDouble(*next++));
-    case ARRAY: {
-      const double* numbers = std::exchange(next, next + node.count);
-      return Ref(trees::new_array(details_of(node).shape, numbers, node.count));
-    }
-    case FLOATS: {
-      Ref list(trees::list_of_floats(std::exchange(next, next + node.count), node.count));
-      return !list || node.object == list_type ? std::move(list) : Ref(PyList_AsTuple(list.get()));
-    }
-    case SEQUENCE: {
-      Ref items = collect_items(node, next);
-      if (!items || node.object == list_type) return items;
-      Ref tuple(PyList_AsTuple(items.get()));
-      if (!tuple || node.object == reinterpret_cast<PyObject*>(&PyTuple_Type)) return tuple;
-      return Ref(trees::make_named_tuple(node.object, tuple.get()));
-    }
-    case DICT: return collect_dict(node, next);
-    case FIELDS:
-    case NODE: {
-      const Ref items = collect_items(node, next);
-      return Ref(items ? PyObject_CallFunctionObjArgs(details_of(node).build, items.get(), nullptr) : nullptr);
-    }
-    case IS:
-      if (node.number == kNone) return Ref::borrow(node.object);
-      return Ref(trees::list_of_floats(std::exchange(next, next + node.number), node.number));
-    case APART: return collect(child_of(node, 0), next);
-    default: return Ref::borrow(node.object ? node.object : Py_None);
-  }
-}
-
-Ref Signature::collect_items(const Node& node, const double*& next) const {
-  Ref list(PyList_New(node.count));
-  for (size_t i = 0; list && i < node.count; ++i) {
-    Ref one = collect(child_of(node, i), next);
-    if (!one) return Ref();
-    PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), one.release());
-  }
-  return list;
-}
-
-Ref Signature::collect_dict(const Node& node, const double*& next) const {
-  const Details& more = details_of(node);
-  const Ref items = collect_items(node, next);
-  if (!items) return Ref();
-  if (more.build) return Ref(PyObject_CallFunctionObjArgs(more.build, items.get(), nullptr));
-  Ref dict(PyDict_New());
-  for (size_t i = 0; dict && i < node.count; ++i) {
-    if (PyDict_SetItem(dict.get(), more.keys[i], PyList_GetItem(items.get(), static_cast<Py_ssize_t>(i))) < 0) {
-      return Ref();
-    }
-  }
-  return dict;
 }
 
 int Signature::traverse(visitproc visit, void* arg) const {

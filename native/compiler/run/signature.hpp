@@ -17,7 +17,11 @@ struct Arguments {
   std::vector<Value*> values;           // that active numbers came from, borrowed; null, or none, for the others
   std::vector<int32_t> indices;
   std::vector<PyObject*> apart;  // the containers that are different objects, borrowed
+  std::vector<Ref> given;        // what is no number of a first argument that is differentiated, where it varies
   bool reads_results = false;    // Values may be results of operations, to which a call's result passes its gradient on
+
+  // The same, without what is given.
+  Arguments copy() const { return {passive, active, values, indices, apart, {}, reads_results}; }
 };
 
 // The description of one argument, or of several.
@@ -54,8 +58,11 @@ class Signature {
   // with an exception set. `into` has room for passive and active numbers.
   int read_all(PyObject* const* arguments, Py_ssize_t count, Arguments& into) const;
   // The gradients of a call's first argument in its own structure, taken from `gradients` one after the other: floats,
-  // arrays by a copy of memory. Null with an exception set.
-  Ref collect_first(const double* gradients) const { return collect(child_of(root(), 0), gradients); }
+  // arrays by a copy of memory; what was read for it and is no number is as it was given. Null with an exception set.
+  Ref collect_first(const double* gradients, const Arguments& call) const {
+    const Ref* given = call.given.data();
+    return collect(child_of(root(), 0), gradients, given);
+  }
   // Whether read_all() runs the user's Python code, which may do anything to the cache that this is in.
   bool runs_python() const { return root().runs_python; }
   // Whether the same arguments match another description, with the same numbers; false also where that runs Python.
@@ -100,6 +107,7 @@ class Signature {
     bool runs_python : 1 = false;
     bool has_no_values : 1 = true;
     bool has_dictionary : 1 = false;  // of its attributes
+    bool is_given : 1 = false;        // is as it is in what value_and_grad() returns
     uint32_t number = 0;
     uint32_t count = 0;          // of the items; of the numbers of an array, or of floats
     uint32_t first = 0;          // of the items
@@ -143,9 +151,11 @@ class Signature {
   int read_ints(const Node& node, PyObject* argument, Arguments& into) const;
   int read_ints(const Node& node, const trees::IntArray& array, Arguments& into) const;
   int read_key(const Node& node, PyObject* argument) const;
-  Ref collect(const Node& node, const double*& next) const;
-  Ref collect_items(const Node& node, const double*& next) const;
-  Ref collect_dict(const Node& node, const double*& next) const;
+  bool has_active(const Node& node) const;
+  void mark_given(Node& node);
+  Ref collect(const Node& node, const double*& next, const Ref*& given) const;
+  Ref collect_items(const Node& node, const double*& next, const Ref*& given) const;
+  Ref collect_dict(const Node& node, const double*& next, const Ref*& given) const;
 
   std::vector<Node> nodes_ = std::vector<Node>(1);
   std::vector<Details> details_ = std::vector<Details>(1);  // the first has nothing

@@ -165,7 +165,7 @@ void Specialization::rest() {
 
 // Not decided where a number is not finite, or a comparison comes out differently in this call.
 bool Specialization::agrees(const Arguments& arguments, bool* decided) {
-  Arguments weighted = arguments;
+  Arguments weighted = arguments.copy();
   const size_t first = weighted.passive.size() - cotangents();
   for (size_t i = 0; i < cotangents(); ++i) {
     weighted.passive[first + i] = 1.0 + std::fmod(kGolden * static_cast<double>(i), 1.0);
