@@ -228,6 +228,9 @@ class DecisionRecorder(ABC):
         """
         if number._number == number._number and self._is_of_data(number._node):
             self.guard("==", number._node, number._number, True, chosen=number._number, use=use)
+            if number._number == 0.0:  # text, and C's functions, tell -0.0 from 0.0
+                sign = math.copysign(1.0, number._number)
+                self.guard("==", engine.apply("copysign", 1.0, number._node), sign, True, chosen=sign, use=use)
         else:
             self.untraceable(use)
 
