@@ -108,9 +108,10 @@ class Recorder(DecisionRecorder):
         wants_ints: bool = False,
     ) -> None:
         super().__init__(tests_identity and not _current.identity_is_converted, decides_kinds, as_number, wants_ints)
-        #: What the engine asks for where max and min choose among Values: see native/tape/extremes.cpp.
+        #: What the engine asks for where max and min choose among Values: see native/tape/extremes.cpp. Where code asks
+        #: which of them that was, comparisons choose.
         asked = self._recording.selections, self._mixed, self._constants, self._decides_kinds
-        self.asked_by_extremes = None if _current.compares_extremes else asked
+        self.asked_by_extremes = None if _current.compares_extremes or self._tests_identity else asked
         self._by_order = by_order  # max of numbers is the first that no other is larger than, whatever a NaN is
         self._candidates: dict[tuple[int, ...], tuple[Value, ...]] = {}
         self._indices: dict[int, int] = {}  # by their slots
