@@ -64,6 +64,7 @@ int set_grad(PyObject* self, PyObject* given, void*) {
 }
 
 PyObject* get_label(PyObject* self, void*) {
+  if (!tell_tracer("reads .label")) return nullptr;
   const Extra* extra = find_extra(as_value(self));
   return extra && extra->label ? Py_NewRef(extra->label.get()) : PyUnicode_FromString("");
 }
@@ -81,6 +82,7 @@ int set_label(PyObject* self, PyObject* given, void*) {
 }
 
 PyObject* get_op(PyObject* self, void*) try {
+  if (!tell_tracer("reads ._op")) return nullptr;
   const Value* value = as_value(self);
   if (!is_op(value->code)) {
     const Extra* extra = find_extra(value);
