@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from ... import engine
 from ..reports.notices import Notices, frozen_data
 from .libraries import look_into_package_of
-from .reach.contents import results_of
+from .reach.contents import forget_results, results_of
 from .reach.places import DATA_LIMIT
 from .reach.reach import Reach
 from .snapshot import Snapshot
@@ -113,14 +113,14 @@ class CapturedState:
 
     @contextmanager
     def keeping_nothing(self, is_traced: Callable[[Any], bool]) -> Iterator[None]:
-        """For a trace: clear the caches that got results of what only a trace has, which a later call would find."""
+        """For a trace: take out of caches what it put there for arguments that only a trace has."""
         before = [(cached, cached.cache_info().misses) for cached, _ in self._reach.caches]
         try:
             yield
         finally:
             for cached, misses in before:
-                if cached.cache_info().misses != misses and any(map(is_traced, list(results_of(cached)))):
-                    cached.cache_clear()
+                if cached.cache_info().misses != misses:
+                    forget_results(cached, is_traced)
 
     @property
     def keeps_a_result(self) -> bool:

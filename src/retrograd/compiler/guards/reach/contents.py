@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import islice
 from typing import Any
@@ -16,6 +16,7 @@ __all__ = [
     "attributes_of",
     "content_of_slot",
     "contents_of_cell",
+    "forget_results",
     "has_buffer",
     "open_results",
     "results_of",
@@ -60,6 +61,19 @@ def results_of(cached: Any) -> dict[Any, Any]:
     """The results of an ``lru_cache`` by its arguments; if they are bounded, they are behind links."""
     found = [one for one in _inside(cached) if type(one) is dict]
     return next((one for one in found if _has_links(one)), {}) if _is_bounded(cached) else found[0] if found else {}
+
+
+def forget_results(cached: Any, of: Callable[[Any], bool]) -> None:
+    """Take results out of an ``lru_cache``: those for some arguments, or, if it is bounded and has links, all."""
+    results = results_of(cached)
+    kept = {arguments: result for arguments, result in [*results.items()] if not of(arguments)}
+    if len(kept) == len(results):
+        return
+    if _is_bounded(cached):
+        cached.cache_clear()
+        return
+    results.clear()
+    results.update(kept)
 
 
 def open_results(cached: Any) -> list[Any]:

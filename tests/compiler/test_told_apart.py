@@ -1,0 +1,146 @@
+"""What a function may tell apart that is easily taken for the same, and fields that gradients leave as they are.
+
+Zeros have signs and Values labels; one of two numbers is the larger one; and a cache has results.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd as rg
+import retrograd.math as rm
+from retrograd import Value
+
+pytestmark = [pytest.mark.native, pytest.mark.filterwarnings("ignore::retrograd.errors.CompileWarning")]
+
+DRAW = random.Random(5)
+
+
+class Kind(enum.Enum):
+    A = 1
+    B = 2
+
+
+@dataclass
+class Part:
+    x: float
+    tag: Any
+
+
+@dataclass(frozen=True)
+class Frozen:
+    x: float
+    tag: Any
+
+
+def squares(parts: list[Any]) -> Any:
+    return sum(part.x * part.x for part in parts)
+
+
+@pytest.mark.parametrize("kind", [Part, Frozen])
+@pytest.mark.parametrize(
+    "tags",
+    [["a", "b", "c"], [True, False], [None, "a"], [None, True], [Kind.A, Kind.B], [None, Kind.B], [1, 2], [None, 1.0]],
+    ids=str,
+)
+def test_a_gradient_has_the_fields_of_its_argument(kind: Any, tags: list[Any]) -> None:
+    compiled, expected = rg.compile(squares), rg.value_and_grad(squares)
+    calls = [([kind(0.25 * DRAW.randrange(1, 9), DRAW.choice(tags)) for _ in range(2)],) for _ in range(20)]
+    for call in calls:
+        assert outcome(lambda call=call: compiled.value_and_grad(*call)) == outcome(lambda call=call: expected(*call))
+    several = outcome(lambda: rg.compile(squares).value_and_grad_batch(calls))
+    assert several == outcome(lambda: [expected(*call) for call in calls])
+
+
+def outcome(run: Callable[[], Any]) -> Any:
+    """What it gives, or the class of what it raises."""
+    try:
+        return run()
+    except Exception as error:
+        return type(error)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: y * len(str(x)),
+        lambda x, y: y * len(f"{round(x, 2)}"),
+        lambda x, y: y * {"0.0": 2.0}.get(repr(x), 3.0),
+        lambda x, y: y * math.copysign(1.0, math.ldexp(x, 1)),
+        lambda x, y: y * rm.atan2(float(np.float64(x)), -1.0),
+    ],
+)
+@pytest.mark.parametrize("tier", ["vm", "llvm"])
+def test_zeros_of_either_sign(function: Any, tier: Any) -> None:
+    compiled = rg.compile(function, tier=tier)
+    for x in (0.0, 0.0, -0.0, 0.0, -0.0, -0.001, 0.001, -0.0):
+        y = DRAW.random()
+        assert compiled(x, y) == function(x, y)
+
+
+def smaller(x: Any, y: Any) -> Any:
+    m = min(x, y)
+    return m * 2.0 if m is y else m * 3.0
+
+
+def larger(x: Any, y: Any) -> Any:
+    m = max([x, y])
+    return x * y if id(m) == id(x) else x + y
+
+
+def largest_run(x: Any, y: Any) -> Any:
+    run = best = 0.0
+    for one in (x, -y, y * x):
+        run = max(0.0, run + one)
+        best = max(best, run)
+    return best * x + (10.0 if best is run else 0.0)
+
+
+@pytest.mark.parametrize("function", [smaller, larger, largest_run])
+@pytest.mark.parametrize("tier", ["vm", "llvm"])
+@pytest.mark.parametrize("first", [1.0, -1.0])
+@pytest.mark.parametrize("given", [float, Value])
+def test_which_number_it_was(function: Any, tier: Any, first: float, given: Any) -> None:
+    compiled = rg.compile(function, tier=tier)
+    for sign in (first, -first, first, *(DRAW.choice([1.0, -1.0]) for _ in range(20))):
+        numbers = [0.5 * sign + 0.1 * DRAW.random(), 0.2]
+        ours, theirs = (f(*map(given, numbers)) for f in (compiled, function))
+        assert (ours if given is float else ours.data) == (theirs if given is float else theirs.data)
+
+
+def test_the_label_of_a_value() -> None:
+    w = Value(3.0, label="scale")
+
+    def function(a: Any, b: Any) -> Any:
+        return a * b if a.label == "scale" else (w * b if w.label == "scale" else a + b)
+
+    compiled = rg.compile(function)
+    for label in ("scale", "shift", "scale", "shift"):
+        for other in ("scale", "shift"):
+            w.label = other
+            a, b = Value(3.5, label=label), Value(4.0)
+            assert compiled(a, b).data == function(a, b).data
+
+
+def test_what_a_cache_held_before() -> None:
+    @functools.cache
+    def tank(number: int) -> Part:
+        return Part(1.0 + number, None)
+
+    def function(xs: list[Any]) -> Any:
+        return xs[0] * tank(sum(x > 0 for x in xs)).x
+
+    tank(2).x = 50.0
+    compiled = rg.compile(function)
+    for xs in ([1.0, 2.0, -3.0], [1.0, -2.0, 3.0], [2.0, 2.0, 3.0], [1.0, 2.0, -3.0]):
+        assert compiled(xs) == function(xs)
+    assert tank(2).x == 50.0
