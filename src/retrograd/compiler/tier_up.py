@@ -45,8 +45,9 @@ _MOST_INSTRUCTIONS = 20_000
 #: In place of a number of members: code that runs groups of them side by side.
 GROUP = 2**32 - 1
 
-#: Vectors may be faster than scalar code of more nodes, however few nodes an instruction has.
-_LONG = 12_000
+#: Scalar code of more nodes than this takes up to three times as long for each: vectors may be faster where an
+#: instruction has a third of those nodes.
+_LONG, _THIRD = 12_000, 3
 
 #: To interpret so many nodes takes as long as to run one eagerly, and as what an eager call costs besides.
 _EAGER_NODE, _EAGER_CALL = 10, 4_000
@@ -121,8 +122,9 @@ class TierUp:
             either = batch == 1 and _nodes_an_instruction(fact) >= _FEW_NODES
             vectors = either and compile_program(self._cache, number, batch, run, _most_lines(fact))
             length = self._compile_scalar(number, fact, run) if batch < 2 or fact["one_by_one"] else None
-            if not vectors and batch > 0 and (length is None or (batch == 1 and length > _LONG)):
-                vectors = self._may_take_long(fact, length) and compile_program(self._cache, number, batch, run)
+            if not vectors and batch > 0 and (length is None or (batch == 1 and _may_be_slow(fact, length))):
+                most = None if length is None else _most_lines(fact)
+                vectors = self._may_take_long(fact, length) and compile_program(self._cache, number, batch, run, most)
             if vectors and length is not None:
                 self._cache.compare(number)  # runs tell which is faster
         except Exception as error:
@@ -186,6 +188,11 @@ def _most_lines(fact: dict[str, Any]) -> int | None:
     """How many lines of LLVM to write at most for vectors, where scalar code may be faster; None for any number."""
     is_short = fact["instructions"] <= _FEW_INSTRUCTIONS and _nodes_an_instruction(fact) >= _MANY_NODES
     return None if is_short else _FEW_LINES
+
+
+def _may_be_slow(fact: dict[str, Any], length: int) -> bool:
+    """Whether vectors may be faster than scalar code of that length."""
+    return length > _LONG and _THIRD * _nodes_an_instruction(fact) >= _FEW_NODES
 
 
 def _nodes_an_instruction(fact: dict[str, Any]) -> float:
