@@ -12,7 +12,7 @@ from ..llvm.jit import object_of
 from .graphs.graph import MOST_STRAIGHT, NODE, ScalarGraph, UnsupportedGraphError
 from .graphs.lookups import Lookups
 from .graphs.reading import read_graph
-from .graphs.reciprocals import SMALL, with_reciprocals
+from .graphs.reciprocals import SMALL
 from .graphs.rounding import selects_by_rounding
 from .install import ARRAYS, NAMES, GraphCode
 from .llvm.lanes import find_lanes, sums_in_memory
@@ -86,9 +86,9 @@ def code_that_rounds_alike(exported: Mapping[str, Any], most_straight: int) -> G
 def _fastest_of(exported: Sequence[Mapping[str, Any]], most_straight: int) -> tuple[ScalarGraph, Lookups]:
     """The fastest of some graphs that compute the same, and the leaves that stand for its selections."""
     lookups = [Lookups(_MOST_SELECTED) for _ in exported]
-    of_each = [forms_of(one, lookups=own) for one, own in zip(exported, lookups, strict=True)]
+    of_each = [forms_of(one, lookups=own, reciprocals=True) for one, own in zip(exported, lookups, strict=True)]
     found = [(graph, own) for graphs, own in zip(of_each, lookups, strict=True) for graph in graphs]
-    which, graph = find_fastest_graph([with_reciprocals(graph) for graph, _ in found], most_straight)
+    which, graph = find_fastest_graph([graph for graph, _ in found], most_straight)
     return graph, found[which][1]
 
 

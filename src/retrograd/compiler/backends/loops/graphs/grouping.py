@@ -70,10 +70,10 @@ def _ordered(graph: ScalarGraph, chain: list[int], order: list[int], links: list
 @found_once
 def _nodes_read(graph: ScalarGraph) -> list[list[int]]:
     """The nodes that each node reads."""
-    return [
-        [index for kind, index in zip(kinds, indices, strict=True) if kind == NODE]
-        for kinds, indices in zip(graph.kinds.tolist(), graph.indices.tolist(), strict=True)
-    ]
+    reads = graph.kinds == NODE
+    read = graph.indices[reads].tolist()
+    ends = np.cumsum(reads.sum(axis=1)).tolist()
+    return [read[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
 
 
 @found_once
@@ -112,6 +112,7 @@ class _Terms:
         self._numbers: dict[frozenset[int], int] = {}
         self._together: dict[tuple[int, int], int] = {}
         self._operands = _nodes_read(graph)
+        self._own_shapes: list[int] = graph.shapes().tolist()
         self._of = self._backward()
         self._late = self._forward()
 
@@ -152,18 +153,19 @@ class _Terms:
     def _forward(self) -> set[int]:
         """The nodes that come after all terms; what only guards read is computed with a term, where that can be."""
         late: set[int] = {self._chain[-1]}
+        of, links, sets = self._of, self._number_of_link, self._sets
         for node, operands in enumerate(self._operands):
-            if self._of[node] != _NONE or node in self._number_of_link:
+            if of[node] != _NONE or node in links:
                 continue
-            under = {self._of[operand] for operand in operands} - {_ALL}
             if not late.isdisjoint(operands):
                 late.add(node)
                 continue
-            least = min(under, key=lambda one: len(self._sets[one]), default=_ALL)
-            if least != _ALL and not all(self._sets[least] <= self._sets[one] for one in under):
+            under = {of[operand] for operand in operands} - {_ALL}
+            least = min(under, key=lambda one: len(sets[one])) if len(under) > 1 else next(iter(under), _ALL)
+            if len(under) > 1 and not all(sets[least] <= sets[one] for one in under):
                 late.add(node)
             else:
-                self._of[node] = least
+                of[node] = least
         return late - {self._chain[-1]}
 
     def order(self) -> tuple[list[int], list[int]]:
@@ -208,8 +210,7 @@ class _Terms:
         place = {node: number for number, node in enumerate(nodes)}
         return tuple(
             (
-                int(self._graph.rows[node]),
-                self._graph.kinds[node].tobytes(),
+                self._own_shapes[node],
                 *(number - place[operand] if operand in place else _ALL for operand in self._operands[node]),
             )
             for number, node in enumerate(nodes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container
+from collections.abc import Container, Iterator, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ..passes.code import Address, Loop, Op, steps_in
 from ..passes.storage import Places
 from ..shapes.structure import Body, Indices
 
-__all__ = ["are_independent", "is_parallel", "meet"]
+__all__ = ["are_independent", "is_parallel", "pairs_that_meet"]
 
 #: So many accesses are looked at; and a loop has so many iterations on average, or it is not worth while.
 _MOST, _LEAST_ITERATIONS = 1_000_000, 8
@@ -69,11 +69,22 @@ def _is_free(accesses: list[tuple[Address, bool]], body: Body, places: Places) -
     return not np.any(several & np.logical_or.reduceat(stored, begins))
 
 
-def meet(one: Address, other: Address, body: Body, places: Places) -> bool:
-    """Whether an iteration of a body without inner loops accesses an element at both addresses."""
-    if one.array != other.array:
-        return False
-    return bool(np.any(_accessed(one, body, places)[0] == _accessed(other, body, places)[0]))
+def pairs_that_meet(accesses: Sequence[tuple[Address, bool]], body: Body, places: Places) -> Iterator[tuple[int, int]]:
+    """Which two accesses (and whether they are stores) are of one element in an iteration, and one of them a store.
+
+    ``body``: whose iterations; it has no inner loops.
+    """
+    of_array: dict[str, list[int]] = defaultdict(list)
+    for number, (at, _) in enumerate(accesses):
+        of_array[at.array].append(number)
+    for numbers in of_array.values():
+        stored = np.array([accesses[number][1] for number in numbers])
+        if not stored.any():
+            continue
+        elements = np.array([_accessed(accesses[number][0], body, places)[0] for number in numbers])
+        for later in range(1, len(numbers)):
+            same = (elements[:later] == elements[later]).any(axis=1) & (stored[:later] | stored[later])
+            yield from ((numbers[earlier], numbers[later]) for earlier in np.flatnonzero(same).tolist())
 
 
 def _accessed(at: Address, body: Body, places: Places) -> tuple[Indices, Indices]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ..passes.code import Block, Loop, Op, Phi, Ref
 from ..passes.storage import Places
-from .dependences import meet
+from .dependences import pairs_that_meet
 
 __all__ = ["with_shifts"]
 
@@ -44,11 +44,9 @@ def _in_order(steps: Sequence[Op], loop: Loop, places: Places) -> list[Op] | Non
     """Steps after what they use, and else as they were; None if two use each other."""
     made = {step.result: number for number, step in enumerate(steps) if step.result is not None}
     needs = [{made[v] for v in step.operands if isinstance(v, Ref) and v in made} for step in steps]
-    for number, step in enumerate(steps):
-        for earlier, other in enumerate(steps[:number] if step.at is not None else ()):
-            written = step.name != "load" or other.name != "load"
-            if other.at is not None and step.at is not None and written and meet(step.at, other.at, loop.of, places):
-                needs[number].add(earlier)
+    accesses = [(number, step.at, step.name != "load") for number, step in enumerate(steps) if step.at is not None]
+    for earlier, later in pairs_that_meet([(at, stored) for _, at, stored in accesses], loop.of, places):
+        needs[accesses[later][0]].add(accesses[earlier][0])
     users: dict[int, list[int]] = defaultdict(list)
     for number, sources in enumerate(needs):
         for source in sources:

@@ -203,7 +203,7 @@ class Layout:
         """The positions that an operand's nodes have."""
         if operand not in self._targets:
             numbers = self._position_of[operand.nodes]
-            found = np.flatnonzero(np.bincount(numbers)) if np.any(numbers != numbers[0]) else numbers[:1]
+            found = np.flatnonzero(np.bincount(numbers)) if (numbers != numbers[0]).any() else numbers[:1]
             self._targets[operand] = [self.positions[number] for number in found.tolist()]
         return self._targets[operand]
 
@@ -285,7 +285,7 @@ class Layout:
         for kind, index in self._columns(position):
             if kind in (LEAF, LITERAL):
                 continue
-            if np.any(index >= position.nodes):
+            if (index >= position.nodes).any():
                 raise UnsupportedGraphError("an operand that comes later")
             body = position.body
             while (outer := self._outer(body, kind, index, position.number)) is not None:
@@ -322,7 +322,7 @@ class Layout:
         if kind == LITERAL:
             numbers = self.graph.literals[index]
             bits = numbers.view(np.int64)
-            if np.all(bits == bits[0]):
+            if (bits == bits[0]).all():
                 return Constant(float(numbers[0]))
             while self._is_invariant(body, bits) and body.parent is not None:
                 body, bits = body.parent, bits[body.firsts]
@@ -336,7 +336,7 @@ class Layout:
     def _is_invariant(self, body: Body, index: Indices) -> bool:
         if body.optional or body.parent is None:
             return False
-        return bool(np.all(index == index[body.firsts][self._owner[body]]))
+        return bool((index == index[body.firsts][self._owner[body]]).all())
 
     def _outer(self, body: Body, kind: int, index: Indices, reader: int) -> Indices | None:
         """An operand as the body around a loop has it, if it is the same in all iterations of an instance."""
@@ -344,7 +344,7 @@ class Layout:
             return index[body.firsts]
         if not body.optional or body.parent is None:
             return None
-        if np.all(index == index[0]) and (kind != NODE or np.all(index[0] < self._begins(body.parent))):
+        if (index == index[0]).all() and (kind != NODE or (index[0] < self._begins(body.parent)).all()):
             return np.repeat(index[:1], len(body.counts))
         if kind != NODE:
             return None
@@ -363,7 +363,7 @@ class Layout:
 
     def _is_before(self, body: Body, index: Indices) -> bool:
         """Whether the first iterations read what was there before them."""
-        return bool(np.all(index[body.firsts[body.counts > 0]] < self._begins(body)))
+        return bool((index[body.firsts[body.counts > 0]] < self._begins(body)).all())
 
     def _node(self, body: Body, index: Indices, reader: int = _LAST) -> NodeOperand:
         key = (body.number, "node", index.tobytes())
@@ -443,18 +443,18 @@ class Layout:
     def _here(self, body: Body, index: Indices) -> Near | Last | None:
         """A position of this iteration, or of an inner loop's last one."""
         numbers = self._position_of[index]
-        if len(numbers) > 1 and np.any(numbers != numbers[0]):
+        if len(numbers) > 1 and (numbers != numbers[0]).any():
             return None
         position: Position = self.positions[numbers[0]]
         if not position.body.within(body):
             return None
         if position.body is body:
-            if len(position.nodes) == 1 or np.array_equal(position.nodes, index):
+            if len(position.nodes) == 1 or _are_equal(position.nodes, index):
                 return Near(body, index, position)
             return None
         if position in self._in_memory or _is_optional(body, position):
             return None
-        return Last(body, index, position) if np.array_equal(index, self._last_nodes(body, position)) else None
+        return Last(body, index, position) if _are_equal(index, self._last_nodes(body, position)) else None
 
     def _last_nodes(self, body: Body, position: Position) -> Indices:
         nodes, inner = position.nodes, position.body
@@ -471,9 +471,9 @@ class Layout:
             return False
         numbers = self._position_of[index[later]]
         position = self.positions[numbers[0]]
-        if np.any(numbers != numbers[0]) or not position.body.within(body) or _is_optional(body, position):
+        if (numbers != numbers[0]).any() or not position.body.within(body) or _is_optional(body, position):
             return False
-        return np.array_equal(index[later], self._last_nodes(body, position)[later - 1])
+        return _are_equal(index[later], self._last_nodes(body, position)[later - 1])
 
     def _following(self, body: Body, index: Indices) -> NodeOperand | None:
         """What has the same nodes one iteration before."""
@@ -501,15 +501,15 @@ class Layout:
     def _carried_before(self, body: Body, index: Indices) -> Carry | None:
         """What hands on nodes that were computed some iterations before: the same nodes one iteration nearer."""
         for distance in range(2, _FAR_BACK + 1):
-            if np.any(body.counts <= distance):
+            if (body.counts <= distance).any():
                 return None
             later = np.flatnonzero(np.arange(body.times) - body.firsts[self._owner[body]] >= distance)
             numbers = self._position_of[index[later]]
             position = self.positions[numbers[0]]
-            if np.any(numbers != numbers[0]) or not position.body.within(body) or _is_optional(body, position):
+            if (numbers != numbers[0]).any() or not position.body.within(body) or _is_optional(body, position):
                 continue
             nodes = self._last_nodes(body, position)
-            if np.array_equal(index[later], nodes[later - distance]):
+            if _are_equal(index[later], nodes[later - distance]):
                 nearer = np.append(index[1:], 0)
                 nearer[body.lasts] = nodes[body.lasts - distance + 1]
                 found = self._node(body, nearer)
@@ -592,6 +592,11 @@ def _is_optional(body: Body, position: Position) -> bool:
         assert inner.parent is not None
         inner = inner.parent
     return inner is not body
+
+
+def _are_equal(one: Indices, other: Indices) -> bool:
+    """Whether two arrays as long are equal, without what np.array_equal does besides."""
+    return bool((one == other).all())
 
 
 def _one(index: int) -> Indices:

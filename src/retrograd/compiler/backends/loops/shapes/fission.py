@@ -6,9 +6,10 @@ before it, and those that it does not depend on to a loop after it: their iterat
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -174,26 +175,7 @@ class _Divider:
 
     def _stages(self, columns: Sequence[_Column], counts: Sequence[int]) -> _Stages:
         edges = self._edges(columns, counts)
-        return _Stages(edges, len(columns), lambda handed: self._is_sum(columns, counts, handed))
-
-    def _is_sum(self, columns: Sequence[_Column], counts: Sequence[int], handed: set[int]) -> bool:
-        """Whether all that an iteration does with what some columns hand to it is to add to it; looked up in one."""
-        graph, instance = self._graph, int(np.argmax(counts))
-        row = sum(counts[:instance]) + 1
-        known = {node for column in handed for node in columns[column].of(row - 1)}
-        begun = len(known)
-        for node in sorted(node for column in columns for node in column.of(row)):
-            read = [
-                slot
-                for slot, kind in enumerate(graph.kinds[node])
-                if kind == NODE and int(graph.indices[node, slot]) in known
-            ]
-            if read:
-                name = graph.names[graph.rows[node]]
-                if name not in _SUMS or len(read) > 1 or (name == "sub" and read != [0]):
-                    return False
-                known.add(node)
-        return len(known) > begun
+        return _Stages(edges, len(columns), _Sums(self._graph, columns, counts).are_all)
 
     def _edges(self, columns: Sequence[_Column], counts: Sequence[int]) -> set[_Edge]:
         """What the columns read of each other, in the same instance."""
@@ -240,6 +222,40 @@ class _Column:
     def of(self, iteration: int) -> list[int]:
         """The nodes of an iteration."""
         return nodes_of([self.items[iteration]])
+
+
+class _Sums:
+    """What an iteration of a repetition does with the numbers that columns hand to it; looked up in one iteration."""
+
+    def __init__(self, graph: ScalarGraph, columns: Sequence[_Column], counts: Sequence[int]) -> None:
+        self._graph, self._columns = graph, columns
+        instance = int(np.argmax(counts))
+        self._iteration = sum(counts[:instance]) + 1
+
+    @cached_property
+    def _users(self) -> dict[int, list[tuple[int, int]]]:
+        """The nodes of the iteration that read each node, and in which slots."""
+        users: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        nodes = np.array([node for column in self._columns for node in column.of(self._iteration)])
+        for slot in range(self._graph.kinds.shape[1]):
+            reading = nodes[self._graph.kinds[nodes, slot] == NODE]
+            read = self._graph.indices[reading, slot]
+            for node, user in zip(read.tolist(), reading.tolist(), strict=True):
+                users[node].append((user, slot))
+        return users
+
+    def are_all(self, handed: set[int]) -> bool:
+        """Whether all that an iteration does with what some columns hand to it is to add to it."""
+        graph, left = self._graph, [node for column in handed for node in self._columns[column].of(self._iteration - 1)]
+        sums = set[int]()
+        while left:
+            for user, slot in self._users.get(left.pop(), ()):
+                name = graph.names[graph.rows[user]]
+                if name not in _SUMS or user in sums or (name == "sub" and slot != 0):
+                    return False
+                sums.add(user)
+                left.append(user)
+        return bool(sums)
 
 
 def _columns_of(instances: Sequence[Repeat]) -> list[_Column]:
@@ -303,7 +319,7 @@ class _Stages:
                 self._feeds[edge.source] |= self._feeds[edge.user]
         reach, circles = circles_of([self._needs[column] for column in self._handed])
         self.recurrent: int = 0
-        for circle in circles:
+        for circle in dict.fromkeys(circles):
             if circle and not is_sum({column for j, column in enumerate(self._handed) if circle >> j & 1}):
                 self.recurrent |= circle
         self._after = sum(1 << i for i, bits in enumerate(reach) if (bits | 1 << i) & self.recurrent)
@@ -313,7 +329,8 @@ class _Stages:
                 self._before |= bits
         needed = [bits | 1 << i for i, bits in enumerate(reach)]
         self._upstream = sorted({bits for i, bits in enumerate(needed) if self.recurrent >> i & 1}, key=int.bit_count)
-        self._waits_for = [_union(needed, bits) & self.recurrent for bits in self._needs]  # recurrences
+        waits = {bits: _union(needed, bits) & self.recurrent for bits in set(self._needs)}
+        self._waits_for = [waits[bits] for bits in self._needs]  # recurrences
 
     def groups(self, saved: Sequence[float]) -> list[Sequence[int]]:
         """The columns by the loops that they go to."""

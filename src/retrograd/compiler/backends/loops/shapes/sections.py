@@ -16,6 +16,7 @@ from ..graphs.graph import MOST_STRAIGHT, ScalarGraph, UnsupportedGraphError, fo
 from ..graphs.grouping import with_terms_grouped
 from ..graphs.lookups import Lookups
 from ..graphs.reading import read_graph
+from ..graphs.reciprocals import with_reciprocals
 from ..graphs.takes import with_takes
 from .branches import Branches, find_branches
 from .costs import count_tables, time_of_code, time_of_run
@@ -96,16 +97,24 @@ def find_fastest(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> Body
     return build(divided(graph, shapes[0].items) if len(shapes) == 1 else _fastest(graph, most_straight)[0])
 
 
-def forms_of(exported: Mapping[str, Any], balanced: bool = True, lookups: Lookups | None = None) -> list[ScalarGraph]:
+def forms_of(
+    exported: Mapping[str, Any], balanced: bool = True, lookups: Lookups | None = None, reciprocals: bool = False
+) -> list[ScalarGraph]:
     """The graph that the native side exported; and, where little of it repeats itself, another order of its sums.
 
-    Arguments and exceptions are those of ``read_graph``.
+    Arguments and exceptions are those of ``read_graph``; ``reciprocals``: whether to multiply by
+    those of constants instead of dividing by them.
     """
-    graph = read_graph(exported, balanced, lookups)
+
+    def read(balanced: bool) -> ScalarGraph:
+        graph = read_graph(exported, balanced, lookups)
+        return with_reciprocals(graph) if reciprocals else graph
+
+    graph = read(balanced)
     size = _sections(graph).size
     if size <= max(_LONG, _PART * len(graph)):
         return [graph]
-    chains = graph if not balanced else read_graph(exported, False, lookups)
+    chains = read(False) if balanced else graph
     grouped = with_terms_grouped(chains)
     if grouped is chains or _MUCH_LESS * grouped.code > size:
         return [graph]
