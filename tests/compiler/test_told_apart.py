@@ -5,6 +5,7 @@ Zeros have signs and Values labels; one of two numbers is the larger one; and a 
 
 from __future__ import annotations
 
+import copy
 import enum
 import functools
 import math
@@ -144,3 +145,30 @@ def test_what_a_cache_held_before() -> None:
     for xs in ([1.0, 2.0, -3.0], [1.0, -2.0, 3.0], [2.0, 2.0, 3.0], [1.0, 2.0, -3.0]):
         assert compiled(xs) == function(xs)
     assert tank(2).x == 50.0
+
+
+def raised(rows: list[list[Any]]) -> Any:
+    rows = copy.deepcopy(rows)
+    rows[0][0] += 9.0
+    return rows[0][0] + rows[1][0] * rows[1][1]
+
+
+def moved(parts: list[Part]) -> Any:
+    parts = copy.deepcopy(parts)
+    parts[0].x += 1.0
+    return sum(part.x * part.x for part in parts)
+
+
+@pytest.mark.parametrize("one_first", [False, True])
+def test_copies_of_what_is_one_object(one_first: bool) -> None:
+    rows, parts = rg.compile(raised), rg.compile(moved)
+    for call in range(12):
+        numbers = DRAW.random(), DRAW.random()
+        row, part = [*numbers], Part(numbers[0], "a")
+        if (call % 3 == 0) is one_first:
+            assert rows([row, row]) == raised([row, row])
+            assert moved([part, part]) == parts([part, part])
+        else:
+            assert rows([row, [*row]]) == raised([row, [*row]])
+            assert moved([part, copy.copy(part)]) == parts([part, copy.copy(part)])
+    assert [compiled.stats().eager for compiled in (rows, parts)] == [0, 0]

@@ -219,7 +219,7 @@ class Specializer:
         while True:
             recorder = Recorder(asks.identity is not None, as_number=not call.is_plain, wants_ints=asks.types)
             try:
-                about = asks.identity, asks.missing, CONSTANT, call.is_plain
+                about = asks.identity, asks.missing, CONSTANT, call.is_plain, asks.copies
                 signature = signature_of(call.arguments, recorder, call.differentiate_first, *about)
                 described: Described | None = Described(recorder, signature, asks)
                 objects = signature.objects

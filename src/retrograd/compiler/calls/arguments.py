@@ -101,10 +101,16 @@ class _Reader:
     """Describes the arguments of one call."""
 
     def __init__(
-        self, recorder: Recorder, captured: frozenset[int] | None, asks_missing: bool, varying: Varying, results: bool
+        self,
+        recorder: Recorder,
+        captured: frozenset[int] | None,
+        asks_missing: bool,
+        varying: Varying,
+        results: bool,
+        copies: bool,
     ) -> None:
         self._recorder, self._captured, self._by_identity = recorder, captured, captured is not None
-        self._asks_missing, self._varying, self._results = asks_missing, varying, results
+        self._asks_missing, self._varying, self._results, self._copies = asks_missing, varying, results, copies
         self._column: Column = ()  # of what is described, if some vary
         self._enumerations: set[type] = set()  # whose members are captured state
         self._seen: dict[int, tuple[int, Value]] = {}
@@ -124,7 +130,7 @@ class _Reader:
         kind = type(thing)
         if kind is float:
             return self._float(thing, differentiate)
-        if self._by_identity and not differentiate and kind in _MUTABLE:
+        if (self._by_identity or self._copies) and not differentiate and self._is_container(thing):
             return self._container(thing)
         return self._described(thing, differentiate)
 
@@ -175,10 +181,14 @@ class _Reader:
             return self._dataclass(thing, differentiate)
         return self._object(thing, differentiate)
 
+    def _is_container(self, thing: Any) -> bool:
+        """Whether the function may ask which object a container is, or copy what was one object as one."""
+        return type(thing) in _MUTABLE or (not self._by_identity and has_plain_fields(thing))
+
     def _container(self, thing: Any) -> tuple[Any, tuple[Any, ...]]:
-        """A container of which the function may ask which object it is."""
-        assert self._captured is not None
-        if id(thing) in self._captured:  # the function reads it otherwise, too, and its contents are captured state
+        """Such a container: another one than those before it, or one of those."""
+        captured = self._captured or frozenset()
+        if id(thing) in captured:  # the function reads it otherwise, too, and its contents are captured state
             return thing, ("is", thing)
         if id(thing) in self._apart:
             number, tracer = self._apart[id(thing)]
@@ -187,7 +197,7 @@ class _Reader:
         self._apart[id(thing)] = number, None  # it may contain itself
         tracer, spec = self._described(thing, False)
         self._apart[id(thing)] = number, tracer
-        return tracer, ("apart", self._captured, spec)
+        return tracer, ("apart", captured, spec)
 
     def _float(self, number: float, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         leaf = Value(number)
@@ -507,6 +517,7 @@ def signature_of(
     asks_missing: bool = False,
     varying: Varying = CONSTANT,
     results: bool = False,
+    copies: bool = False,
 ) -> Signature:
     """Describe the arguments of a call and make their tracers.
 
@@ -514,9 +525,10 @@ def signature_of(
     of containers that are captured state, the function may ask which object something is: each Value must be the same
     object in every call, and containers the same or others as now. With ``asks_missing`` it may ask for attributes that
     records have beside their fields. ``varying``: the ints that each call brings. With ``results``, Values may be
-    results of operations, to which a plain call passes its gradient on. Raises Unsuitable.
+    results of operations, to which a plain call passes its gradient on. With ``copies``, containers are the same or
+    others as now, too. Raises Unsuitable.
     """
-    reader = _Reader(recorder, captured, asks_missing, varying, results)
+    reader = _Reader(recorder, captured, asks_missing, varying, results, copies)
     specs = []
     for position, argument in enumerate(arguments):
         try:

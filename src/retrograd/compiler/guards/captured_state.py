@@ -40,14 +40,14 @@ class Asks(NamedTuple):
     kinds: bool = True  #: whether something is a Value or a plain number
     missing: bool = False  #: whether something has an attribute, which a record may have beside its fields
     types: bool = False  #: what only a number itself tells: its type, that one's methods; or a cache keeps it
+    copies: bool = False  #: whether two containers are one, which are one in a copy, too
 
     @staticmethod
     def by(reach: Reach) -> Asks:
         """What the code asks that was reached."""
         containers = frozenset(id(thing) for kind, thing, _ in reach.places.found if kind in _CONTAINERS)
-        return Asks(
-            containers if reach.tests_identity else None, reach.asks_kinds, reach.asks_missing, reach.asks_types
-        )
+        identity = containers if reach.tests_identity else None
+        return Asks(identity, reach.asks_kinds, reach.asks_missing, reach.asks_types, reach.copies)
 
 
 def asks_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Asks:

@@ -117,6 +117,7 @@ class Code:
     ) -> set[str]:
         """Note what code asks of numbers, and give the names that it uses without writing them."""
         found, frontier = set().union(*map(named_in_texts, codes)), self._frontier
+        frontier.copies |= "deepcopy" in names
         if not is_of_dataclass(function.__code__):
             frontier.asks_kinds = frontier.asks_kinds or asks_for_numbers(function)
             frontier.asks_types |= not TYPES.isdisjoint(names)

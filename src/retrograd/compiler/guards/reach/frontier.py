@@ -28,6 +28,7 @@ class Frontier:
         asks_kinds: it may ask whether something is a Value or a plain number.
         asks_types: it may ask for its type, or which methods that has.
         asks_missing: it asks for attributes that may be missing.
+        copies: it may make copies of containers in which what was one object is one.
     """
 
     def __init__(self) -> None:
@@ -38,6 +39,7 @@ class Frontier:
         self.asks_kinds: bool = False
         self.asks_types: bool = False
         self.asks_missing: bool = False
+        self.copies: bool = False
         self._seen: set[int] = set()
         self._queue: deque[tuple[Any, str, bool]] = deque()
         self._watchers: list[Callable[[list[str], list[str]], None]] = []
