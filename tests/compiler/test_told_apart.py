@@ -88,6 +88,24 @@ def test_zeros_of_either_sign(function: Any, tier: Any) -> None:
         assert compiled(x, y) == function(x, y)
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda t: [rm.atan2(x + 0.0, -1.0) for x in (t, -t, t)],
+        lambda t: [rm.atan2(0.0 + x * x * x, -1.0) for x in (t, -t, t, -t)],
+        lambda t: [rm.atan2(max(x, -5.0) + 0.0, -1.0) for x in (t, -t, t, -t)],
+        lambda t: [rm.atan2(sum([x, x, x]), -1.0) for x in (t, -t, t, -t)],
+        lambda t: [rm.copysign(1.0, x + 0.0) for x in (t, -t, t)],
+        lambda t: [rm.copysign(1.0, x + y + 0.0) for x in (t, -t, t) for y in (t, -t)],
+    ],
+)
+@pytest.mark.parametrize("tier", ["vm", "llvm"])
+def test_a_zero_that_is_added(function: Any, tier: Any) -> None:
+    compiled = rg.compile(function, tier=tier)
+    for t in (1.0, -2.0, 0.0, -0.0):
+        assert compiled(t) == pytest.approx(function(t), rel=1e-15)
+
+
 def smaller(x: Any, y: Any) -> Any:
     m = min(x, y)
     return m * 2.0 if m is y else m * 3.0

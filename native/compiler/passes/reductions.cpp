@@ -118,8 +118,8 @@ class ReductionFinder {
     }
   }
 
-  // A sum begins with 0.0, so that it is never -0.0, as a chain may be that begins otherwise.
-  bool keeps_sign() const { return starts_at_zero_ || !signs_; }
+  // A sum begins with 0.0, so that it is never -0.0, as a chain that begins otherwise may be, and a sum of one number.
+  bool keeps_sign() const { return !signs_ || (starts_at_zero_ && chain_.size() > 1); }
 
   bool worth_gathering() const {
     if (chain_.size() < least_ || !keeps_sign()) return false;
