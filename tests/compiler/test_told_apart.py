@@ -53,9 +53,10 @@ def squares(parts: list[Any]) -> Any:
     [["a", "b", "c"], [True, False], [None, "a"], [None, True], [Kind.A, Kind.B], [None, Kind.B], [1, 2], [None, 1.0]],
     ids=str,
 )
-def test_a_gradient_has_the_fields_of_its_argument(kind: Any, tags: list[Any]) -> None:
+@pytest.mark.parametrize("number", [float, Value])
+def test_a_gradient_has_the_fields_of_its_argument(kind: Any, tags: list[Any], number: Any) -> None:
     compiled, expected = rg.compile(squares), rg.value_and_grad(squares)
-    calls = [([kind(0.25 * DRAW.randrange(1, 9), DRAW.choice(tags)) for _ in range(2)],) for _ in range(20)]
+    calls = [([kind(number(0.25 * DRAW.randrange(1, 9)), DRAW.choice(tags)) for _ in range(2)],) for _ in range(20)]
     for call in calls:
         assert outcome(lambda call=call: compiled.value_and_grad(*call)) == outcome(lambda call=call: expected(*call))
     several = outcome(lambda: rg.compile(squares).value_and_grad_batch(calls))

@@ -12,7 +12,8 @@ namespace retrograd::compiler {
 // Whether derivatives are taken of numbers in it.
 bool Signature::has_active(const Node& node) const {
   switch (node.kind) {
-    case ACTIVE: return true;
+    case ACTIVE:
+    case VARIABLE: return true;
     case FLOATS:
     case ARRAY: return node.active;
     case SEQUENCE:
