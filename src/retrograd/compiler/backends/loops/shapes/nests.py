@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...periods import frequent_distances
 from ..graphs.chains import begins_of_chains
-from ..graphs.graph import LEAF, LITERAL, NODE, ScalarGraph
+from ..graphs.graph import LEAF, NODE, ScalarGraph
 from .structure import Repeat, size_of
 
 __all__ = ["find_nests"]
@@ -104,6 +104,31 @@ def _is_within(run: _Run, others: list[_Run], by: int) -> bool:
     return before > 0 and others[before - 1].end >= run.end - by
 
 
+@dataclass(frozen=True, slots=True)
+class _Operands:
+    """One operand of each item that is a node; of others, anything.
+
+    Attributes:
+        are_nodes: whether it is a node.
+        are_leaves: whether it is a leaf.
+        index: which.
+        lag: how many items back it is, if it is a node, as what follows.
+        begins: whether a chain of sums may begin with it.
+        shape: the number of its shape.
+        kin: the same for nodes that something alike follows.
+        ranks: the how manieth of its shape, and of its kin, it is.
+    """
+
+    are_nodes: NDArray[np.bool_]
+    are_leaves: NDArray[np.bool_]
+    index: NDArray[np.int64]
+    lag: NDArray[np.int64]
+    begins: NDArray[np.bool_]
+    shape: NDArray[np.uint64]
+    kin: NDArray[np.uint64]
+    ranks: list[NDArray[np.int64]]
+
+
 class _Finder:
     """Attributes: ``items`` as they are now, and how many nodes of code each is."""
 
@@ -124,6 +149,7 @@ class _Finder:
         self._ranks = _ranks(shape), _ranks(self._kin)
         self._begins = begins_of_chains(graph)
         self._known_runs: dict[int, list[_Run]] = {}  # of the items as they are, by their periods
+        self._known_operands: list[_Operands] = []  # the same
 
     def collapse(self) -> bool:
         """Turn the repetitions of one period into items. Returns whether there were any."""
@@ -256,39 +282,57 @@ class _Finder:
     def _compared(self, period: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
         """Of each item and the one a period later: whether operands are the same or as far back; whether they move on
         as they did before; whether they are alike at all."""
-        graph, n = self._graph, len(self.items)
-        late, early = self._first[period:], self._first[: n - period]
-        alike = self._shape[period:] == self._shape[: n - period]
-        both = self._single[period:] & self._single[: n - period]
-        steady, regular = alike.copy(), alike.copy()
-        here = np.arange(n)
+        n = len(self.items)
+        late, early = slice(period, n), slice(0, n - period)
+        alike = self._shape[late] == self._shape[early]
+        both = alike & self._single[late] & self._single[early]
+        steady, regular, moved = alike.copy(), alike.copy(), self._first[late] - self._first[early]
         loops = np.concatenate([[0], np.cumsum(~self._single)])
         rows = loops[period:n] > loops[: n - period]  # iterations with inner loops may move on as they like
-        for slot in range(graph.kinds.shape[1]):
-            kind = np.where(both, graph.kinds[early, slot], LITERAL)
-            a, b = graph.indices[early, slot], graph.indices[late, slot]
-            node, leaf = alike & (kind == NODE), alike & (kind == LEAF)
+        for each in self._operands():
+            node, leaf = both & each.are_nodes[early], both & each.are_leaves[early]
             if not (node.any() or leaf.any()):
                 continue
-            at, bt = np.where(node, a, 0), np.where(node, b, 0)
-            lag_a, lag_b = here[: n - period] - self._item_of[at], here[period:] - self._item_of[bt]
-            near = (lag_a == lag_b) & ((lag_a <= period) | (b - a == late - early))
-            near |= self._begins[at] & (lag_b <= period)  # a sum that goes on with the one an iteration before
-            same_shape = self._node_shape[at] == self._node_shape[bt]
+            step = each.index[late] - each.index[early]
+            same, lag = step == 0, each.lag[late]
+            near = (each.lag[early] == lag) & ((lag <= period) | (step == moved))
+            near |= each.begins[early] & (lag <= period)  # a sum that goes on with the one an iteration before
+            same_shape = each.shape[late] == each.shape[early]
             goes_on = rows.copy()
-            for rank, kin in zip(self._ranks, (same_shape, self._kin[at] == self._kin[bt]), strict=True):
-                step = np.where(leaf, b - a, rank[bt] - rank[at])
+            for rank, kin in zip(each.ranks, (same_shape, each.kin[late] == each.kin[early]), strict=True):
+                step = np.where(leaf, step, np.where(node, rank[late] - rank[early], 0))
                 goes_on[period:] |= (leaf | kin)[period:] & (step[period:] == step[: len(step) - period])
                 faster = step[period:] - step[: len(step) - period]  # rows of a packed triangle
                 goes_on[2 * period :] |= (leaf | kin)[2 * period :] & (
                     faster[period:] == faster[: len(faster) - period]
                 )
-            steady &= ~node | near | (a == b)
-            steady &= ~leaf | (a == b)
-            regular &= ~node | near | (a == b) | (same_shape & goes_on)
-            regular &= ~leaf | (a == b) | goes_on
-            alike &= ~node | near | (a == b) | (same_shape & (lag_b > period))
+            steady &= ~(node | leaf) | same | (node & near)
+            regular &= ~node | near | same | (same_shape & goes_on)
+            regular &= ~leaf | same | goes_on
+            alike &= ~node | near | same | (same_shape & (lag > period))
         return steady, regular, alike
+
+    def _operands(self) -> list[_Operands]:
+        """The operands of the items as they are."""
+        if not self._known_operands:
+            graph, here = self._graph, np.arange(len(self.items))
+            for slot in range(graph.kinds.shape[1]):
+                kind, index = graph.kinds[self._first, slot], graph.indices[self._first, slot]
+                are_nodes, are_leaves = self._single & (kind == NODE), self._single & (kind == LEAF)
+                node = np.where(are_nodes, index, 0)
+                self._known_operands.append(
+                    _Operands(
+                        are_nodes,
+                        are_leaves,
+                        index,
+                        here - self._item_of[node],
+                        self._begins[node],
+                        self._node_shape[node],
+                        self._kin[node],
+                        [rank[node] for rank in self._ranks],
+                    )
+                )
+        return self._known_operands
 
     def _replace(self, period: int, runs: list[_Run]) -> None:
         items: list[int | Repeat] = []
@@ -311,7 +355,7 @@ class _Finder:
         self._item_of = number[self._item_of]
         self._shape, self.sizes, self._single = shape[kept], sizes[kept], single[kept]
         self._first = self._first[kept]
-        self._known_runs = {}
+        self._known_runs, self._known_operands = {}, []
 
 
 def _ranks(shape: NDArray[np.uint64]) -> NDArray[np.int64]:
