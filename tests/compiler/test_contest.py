@@ -134,11 +134,11 @@ def test_vectors_come_first_where_either_may_be_faster(monkeypatch: pytest.Monke
     assert made == ["compile_program", "compile_graph"]
 
 
-@pytest.mark.parametrize(("length", "takes_part"), [(9_000, False), (13_000, True)])
-def test_long_scalar_code_is_compared_however_short_the_vectors_are(
-    monkeypatch: pytest.MonkeyPatch, length: int, takes_part: bool
+@pytest.mark.parametrize(("length", "nodes", "takes_part"), [(9_000, 8, False), (13_000, 8, True), (13_000, 5, False)])
+def test_long_scalar_code_is_compared_with_vectors_that_are_not_too_short(
+    monkeypatch: pytest.MonkeyPatch, length: int, nodes: int, takes_part: bool
 ) -> None:
-    monkeypatch.setattr(tier_up, "_nodes_an_instruction", lambda _: 5)
+    monkeypatch.setattr(tier_up, "_nodes_an_instruction", lambda _: nodes)
     made = made_by_compilers(monkeypatch, length)
     turns = turns_of(rg.compile(waves, tier="llvm"))
     assert made == ["compile_graph"] + ["compile_program"] * takes_part

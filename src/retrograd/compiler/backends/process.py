@@ -8,6 +8,7 @@ process in any case, since its input does.
 from __future__ import annotations
 
 import gc
+import hashlib
 import os
 import pickle
 import signal
@@ -17,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, ParamSpec, Protocol, TypeVar
 
-__all__ = ["CompileProcess", "Run", "here", "serve"]
+__all__ = ["CompileProcess", "Run", "digest_of", "here", "serve"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -32,6 +33,11 @@ class Run(Protocol):
 def here(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     """Run a function in this process."""
     return function(*args, **kwargs)
+
+
+def digest_of(request: object) -> bytes:
+    """Bytes that are the same for requests that are: for what can be pickled."""
+    return hashlib.blake2b(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), digest_size=32).digest()
 
 
 #: What the process runs. It finds the modules where this one does, without what the packages around them import.

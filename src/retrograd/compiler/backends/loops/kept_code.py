@@ -6,15 +6,13 @@ and what ``value_and_grad`` runs is what ``backward`` does.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ParamSpec
 
-from ..process import Run
+from ..process import Run, digest_of
 
 if TYPE_CHECKING:
     from .install import GraphCode
@@ -38,8 +36,7 @@ class KeptCode:
 
     def made(self, run: Run, function: Callable[P, GraphCode], /, *args: P.args, **kwargs: P.kwargs) -> GraphCode:
         """What a function makes of some arguments: what it made before, or what ``run`` gives."""
-        of = pickle.dumps((function.__qualname__, args, kwargs), pickle.HIGHEST_PROTOCOL)
-        key = hashlib.blake2b(of, digest_size=32).digest()
+        key = digest_of((function.__qualname__, args, kwargs))
         with self._lock:
             if key in self._codes:
                 self._codes.move_to_end(key)
