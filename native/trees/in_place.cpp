@@ -1,11 +1,15 @@
 #include "trees/in_place.hpp"
 
+#include <bit>
+#include <vector>
+
 #include "trees/arrays.hpp"
 
 namespace retrograd::trees {
 
 bool reads_in_place = false;
 Py_ssize_t begin_of_tuples = 0;
+SmallInts small_ints;
 
 namespace {
 
@@ -15,9 +19,29 @@ Py_ssize_t size_of_instances(PyTypeObject& type) {
   return size ? PyLong_AsSsize_t(size.get()) : -1;
 }
 
+// Finds the small ints. False with an exception set.
+bool look_for_small_ints() {
+  constexpr long count = 262;
+  std::vector<uintptr_t> places;
+  for (long value = kLeastSmall; value < kLeastSmall + count; ++value) {
+    const Ref one(PyLong_FromLong(value)), again(PyLong_FromLong(value));
+    if (!one || !again) return false;
+    if (one.get() != again.get()) return true;
+    places.push_back(reinterpret_cast<uintptr_t>(one.get()));
+  }
+  const uintptr_t apart = places[1] - places[0];
+  if (!std::has_single_bit(apart)) return true;
+  for (size_t i = 1; i < places.size(); ++i) {
+    if (places[i] - places[i - 1] != apart) return true;
+  }
+  small_ints = {places[0], places.size(), static_cast<unsigned>(std::countr_zero(apart))};
+  return true;
+}
+
 }  // namespace
 
 bool look_in_place() {
+  if (!look_for_small_ints()) return false;
   constexpr auto kFloat = static_cast<Py_ssize_t>(sizeof(PyObject) + sizeof(double));
   constexpr auto kList = static_cast<Py_ssize_t>(sizeof(PyVarObject) + sizeof(PyObject**) + sizeof(Py_ssize_t));
   const Py_ssize_t of_float = size_of_instances(PyFloat_Type), of_list = size_of_instances(PyList_Type);
@@ -45,6 +69,7 @@ bool look_in_place() {
 PyObject* read_in_place(PyObject*, PyObject* wanted) {
   const bool before = reads_in_place;
   reads_in_place = false;
+  small_ints = {};
   read_arrays_in_place(wanted == Py_True);
   if (wanted == Py_True && !look_in_place()) return nullptr;
   return PyBool_FromLong(before);

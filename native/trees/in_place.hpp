@@ -11,6 +11,23 @@ extern bool reads_in_place;
 // After so many bytes of a tuple its items begin.
 extern Py_ssize_t begin_of_tuples;
 
+// Where Python keeps the ints from kLeastSmall on that it makes once: the first of them, how many there are, and by how
+// many bits their distance moves a number. None where they do not lie one after the other.
+constexpr long kLeastSmall = -5;
+struct SmallInts {
+  uintptr_t first = 0, count = 0;
+  unsigned bits = 0;
+};
+extern SmallInts small_ints;
+
+// The value of one of those, which its address tells; false of another object.
+inline bool small_int(PyObject* object, long& value) {
+  const uintptr_t which = (reinterpret_cast<uintptr_t>(object) - small_ints.first) >> small_ints.bits;
+  if (which >= small_ints.count) return false;
+  value = kLeastSmall + static_cast<long>(which);
+  return true;
+}
+
 // Finds that out, on objects whose content is known; when the module is loaded. False with an exception set.
 bool look_in_place();
 

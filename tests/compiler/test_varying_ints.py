@@ -187,6 +187,27 @@ def test_large_ints() -> None:
         assert compiled.value_and_grad(PARAMETERS, ns) == eager(PARAMETERS, ns)
 
 
+@pytest.mark.parametrize("in_place", [True, False])
+def test_ints_that_python_makes_once_and_others(in_place: bool) -> None:
+    from retrograd import _native
+
+    class Count(int):
+        pass
+
+    def function(p: Any, rows: list[list[int]]) -> Any:
+        return sum(p[0] * n + p[1] * n * n for row in rows for n in row)
+
+    before = _native.read_in_place(in_place)
+    try:
+        compiled = rg.compile(function)
+        for first in (0, -5, 256, -6, 257, 1, 255, -4, 2**20, -(2**30), True, Count(7), 3):
+            rows = [[first, 2], [3, first]]
+            assert compiled.value_and_grad([0.5, 2.0], rows) == rg.value_and_grad(function)([0.5, 2.0], rows)
+        assert compiled.stats().hits >= 8
+    finally:
+        _native.read_in_place(before)
+
+
 def test_results_are_ints_where_they_were() -> None:
     compiled = rg.compile(lambda p, n: [n * 2, p * n, n])
     for n in (1, 2, 3, 0, -4, 2.5, 7):

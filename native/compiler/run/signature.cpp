@@ -12,6 +12,8 @@ namespace retrograd::compiler {
 PyObject* index_type = nullptr;
 
 namespace {
+PyObject* const int_type = reinterpret_cast<PyObject*>(&PyLong_Type);
+
 PyObject* type_of(PyObject* object) { return reinterpret_cast<PyObject*>(Py_TYPE(object)); }
 
 // Whether an object that is the same in each call has nothing in it.
@@ -144,7 +146,7 @@ bool Signature::parse(PyObject* description, uint32_t place) {
       node.number = number_in(second);
       node.object = third;
       node.count = third && PyLong_Check(third) ? number_in(third) : kNone;  // of an index: the number that it is, too
-      if (node.kind == INT) node.object = fourth ? fourth : reinterpret_cast<PyObject*>(&PyLong_Type);
+      if (node.kind == INT) node.object = fourth ? fourth : int_type;
       node.has_no_values = node.kind != VALUE && node.kind != VARIABLE && node.kind != SAME;
   }
   held(node.object);
@@ -181,14 +183,18 @@ void put(std::vector<T>& numbers, size_t i, T number) {
 
 bool is_float(PyObject* argument) { return Py_TYPE(argument) == &PyFloat_Type; }
 
+void put_index(long index, uint32_t number, uint32_t twin, Arguments& into) {
+  put(into.indices, number, static_cast<int32_t>(index));
+  if (twin != UINT32_MAX) into.passive[twin] = static_cast<double>(index);
+}
+
 int read_index(PyObject* argument, uint32_t number, uint32_t twin, Arguments& into) {
   int overflow;
   const long index = PyLong_AsLongAndOverflow(argument, &overflow);
   if (index == -1 && PyErr_Occurred()) return -1;
   // Too large for any sequence: let the function itself raise.
   if (overflow || index < INT32_MIN || index > INT32_MAX) return 0;
-  put(into.indices, number, static_cast<int32_t>(index));
-  if (twin != UINT32_MAX) into.passive[twin] = static_cast<double>(index);
+  put_index(index, number, twin, into);
   return 1;
 }
 
@@ -356,6 +362,11 @@ int Signature::read_items(const Node& node, PyObject* const* items, Arguments& i
     }
     if (child->kind <= ACTIVE && is_float(item) && (child->kind == ACTIVE || type_of(item) == child->object)) {
       (child->kind == ACTIVE ? active : passive)[child->number] = trees::number_of(item);
+      continue;
+    }
+    long small;
+    if (child->kind == INT && child->object == int_type && !child->is_given && trees::small_int(item, small)) {
+      put_index(small, child->number, child->count, into);
       continue;
     }
     const int read_one = read(*child, item, into);
