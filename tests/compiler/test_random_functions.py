@@ -73,7 +73,7 @@ def _no_plain_run_agrees() -> Any:
 def _identity_unnoticed() -> Iterator[None]:
     with (
         _no_plain_run_agrees(),
-        mock.patch.object(captured_state.CapturedState, "asks", captured_state.Asks(identity=False)),
+        mock.patch.object(captured_state.CapturedState, "asks", captured_state.Asks(identity=None)),
         mock.patch.object(recorder.Recorder, "hashed", return_value=NotImplemented),
     ):
         yield
