@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from ...llvm.ir_builder import constant
 from ..passes.code import Address, Ref, Value
-from ..passes.layout import Constants
+from ..passes.operands import Constants
 from ..passes.storage import Places
 from ..shapes.indices import Index, fit
 from ..shapes.structure import Body, Indices

@@ -13,7 +13,8 @@ import numpy as np
 
 from ..graphs.graph import ScalarGraph
 from ..shapes.structure import Body, Indices, Position
-from .layout import Far, Last, Layout, Merged, Near
+from .layout import Layout
+from .operands import Far, Last, Merged, Near
 
 __all__ = ["Accumulators", "accumulators_of", "layout_of"]
 

@@ -14,8 +14,9 @@ from ..shapes.structure import Body, Position
 from . import formulas
 from .code import Address, Builder, Loop, Op, Phi, Ref, Value, steps_in
 from .forward import Forward
-from .layout import Carry, Constant, Constants, Far, Last, Layout, Leaf, Merged, Operand
+from .layout import Layout
 from .liveness import drop_dead
+from .operands import Carry, Constant, Constants, Far, Last, Leaf, Merged, Operand
 
 __all__ = ["SEED", "Backward"]
 

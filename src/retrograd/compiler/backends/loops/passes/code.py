@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from .....engine.numbers import same_bits
 from ..shapes.structure import Body
-from .layout import Beside, Carry, Constants, Far, Last, Leaf, Merged, Taken
+from .operands import Beside, Carry, Constants, Far, Last, Leaf, Merged, Taken
 
 __all__ = ["COMPARED", "FOLDED", "Address", "Block", "Builder", "Loop", "Op", "Own", "Phi", "Ref", "Value", "steps_in"]
 

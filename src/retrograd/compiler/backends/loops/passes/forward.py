@@ -13,8 +13,9 @@ from ..graphs.takes import take_of
 from ..shapes.structure import Body, Position
 from . import formulas
 from .code import Address, Builder, Loop, Own, Phi, Ref, Value
-from .layout import Carry, Constant, Constants, Far, Last, Layout, Leaf, Merged, Near, NodeOperand, Operand
+from .layout import Layout
 from .liveness import drop_dead
+from .operands import Carry, Constant, Constants, Far, Last, Leaf, Merged, Near, NodeOperand, Operand
 from .storage import Storage
 
 __all__ = ["Forward"]

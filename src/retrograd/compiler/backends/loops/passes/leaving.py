@@ -17,7 +17,8 @@ from ..shapes.structure import Body, Indices, Position
 from .backward import Backward
 from .code import Address, Block, Loop, Op, Ref, Value, steps_in
 from .evaluation import Evaluation
-from .layout import Carry, Far, Layout, Taken
+from .layout import Layout
+from .operands import Carry, Far, Taken
 from .storage import Storage
 
 __all__ = ["left_early", "mark"]

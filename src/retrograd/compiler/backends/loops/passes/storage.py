@@ -17,7 +17,8 @@ from ..shapes.indices import Index, Stream, fit, ordered
 from ..shapes.structure import Body, Indices, Position
 from .accumulators import Accumulators, accumulators_of
 from .code import Address, Own
-from .layout import Beside, Carry, Constants, Far, Last, Layout, Leaf, Merged, Taken
+from .layout import Layout
+from .operands import Beside, Carry, Constants, Far, Last, Leaf, Merged, Taken
 
 __all__ = ["Places", "Storage", "Table"]
 
