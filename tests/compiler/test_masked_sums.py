@@ -55,7 +55,27 @@ def read_again(xs: Sequence[Any], total: Any) -> Any:
     return total
 
 
-FUNCTIONS = {each.__name__: each for each in (one, otherwise, taken_away, several, from_zero, read_again)}
+def both(xs: Sequence[Any], total: Any) -> Any:
+    for x in xs:
+        total = rg.where(x > 0.0, total + x * x, x / 3.0 + total)
+    return total
+
+
+def more_where_it_holds(xs: Sequence[Any], total: Any) -> Any:
+    for x in xs:
+        total = rg.where(x > 0.0, total + x * 0.1 + x / 7.0, total + x * x)
+    return total
+
+
+def added_or_taken_away(xs: Sequence[Any], total: Any) -> Any:
+    for x in xs:
+        total = rg.where(x > 0.0, total - x * 0.1, total + x / 3.0)
+    return total
+
+
+GROWING = (one, otherwise, taken_away, several, from_zero)
+ALWAYS = (both, more_where_it_holds, added_or_taken_away)
+FUNCTIONS = {each.__name__: each for each in (*GROWING, *ALWAYS, read_again)}
 
 
 def bits(number: float) -> bytes:
@@ -104,13 +124,21 @@ def test_what_is_not_added_may_be_anything() -> None:
     assert compiled(-1e-320, 1.0) == (1.0, (0.0, 1.0))
 
 
-@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "read_again"])
+@pytest.mark.parametrize("name", [each.__name__ for each in GROWING])
 def test_no_selection_waits_for_the_sum(name: str) -> None:
     compiled = rg.compile(FUNCTIONS[name])
     compiled.value_and_grad([0.5, -0.25, 1.5], 0.7)
     selections = [line for line in compiled.program(after="expand").splitlines() if "where(" in line]
     assert selections
     assert all("0.0)" in line or "0.0," in line for line in selections)
+
+
+@pytest.mark.parametrize("f", ALWAYS)
+def test_sums_that_always_grow_wait_for_nothing(f: Callable[..., Any]) -> None:
+    """All terms are of a few kinds, and are added at once."""
+    compiled = rg.compile(f)
+    compiled.value_and_grad([math.sin(3.0 * i) for i in range(60)], 0.7)
+    assert compiled.stats().programs[0].groups < 12
 
 
 def test_second_derivatives() -> None:
