@@ -44,13 +44,14 @@ def kind_of(
 
     Returns:
         Its kind; False also where that cannot be known. None where a selection has an index or many candidates, for
-        which no kind is computed.
+        which no kind is computed, and no other one is known to make it a Value.
     """
     if is_surely_a_value(result, {*mixed, *numbers}):  # most are, and this soon finds why
         return True
     selected = {id(one.node): one for one in selections if id(one.node) in mixed}
-    if (enough := _is_a_value_if(result, selected, mixed, numbers)) is not None:
-        return enough
+    some, is_enough = _is_a_value_if(result, selected, mixed, numbers)
+    if some is not None and is_enough:
+        return some
     kinds: dict[int, Kind] = dict.fromkeys(numbers, False)
     rest = [result]
     while rest:
@@ -62,7 +63,7 @@ def kind_of(
             rest.pop()
             continue
         if selection and (selection.choice is Choice.BY_INDEX or len(below) > 2):
-            return None
+            return some
         waiting = [operand for operand in below if id(operand) not in kinds]
         if waiting:
             rest += waiting
@@ -104,41 +105,47 @@ def is_surely_a_value(result: Value | float, unsure: set[int], most: float = mat
 
 def _is_a_value_if(
     result: Value | float, selected: Mapping[int, Selection], mixed: Collection[int], numbers: Collection[int]
-) -> Kind | None:
+) -> tuple[Kind | None, bool]:
     """A number that is not 0 in this run; where it is not 0 in another, the result is a Value. None if none is known.
 
     True if the result is a Value in any case.
 
-    It is of selections between a Value and a number on which the result depends: of all, or of some near it, if many of
-    these choose a Value now. There may be one in each step of a loop; to find the kinds of all nodes would take longer
-    than to trace them.
+    It is of selections between a Value and a number on which the result depends. That is enough if it is of all, or of
+    some near it, many of which choose a Value now. There may be one in each step of a loop; to find the kinds of all
+    nodes would take longer than to trace them.
     """
     unsure = {*mixed, *numbers}
-    rest, seen, found, is_whole = deque[Any]([result]), set[int](), list[Any](), True
+    seen, found, is_whole = set[int](), list[Any](), True
+    rest = deque[tuple[Any, Any]]([(result, None)])  # each with the condition on which it matters
     while rest:
-        node = rest.popleft()
+        node, only_if = rest.popleft()
         if id(node) in seen or id(node) in numbers:
             continue
         seen.add(id(node))
         selection = selected.get(id(node))
         if selection is None and id(node) not in mixed:
-            rest.extend(_below(node) or ())
+            rest.extend((one, only_if) for one in _below(node) or ())
             continue
         condition, yes, no = _test_of(node, selection)
         sure = [isinstance(one, Value) and is_surely_a_value(one, unsure) for one in (yes, no)]
-        if all(sure):
-            return True
-        if condition is None or not any(sure):
+        if all(sure) and only_if is None:
+            return True, True
+        if condition is None:
             is_whole = False  # others may do
             continue
-        found.append(condition if sure[0] else engine.apply("equal", condition, 0.0))
-        rest.append(no if sure[0] else yes)
+        opposite = engine.apply("equal", condition, 0.0)
+        for is_sure, one, test in ((sure[0], yes, condition), (sure[1], no, opposite)):
+            test = test if only_if is None else engine.apply("minimum", only_if, test)
+            if is_sure:
+                found.append(test)
+            else:
+                rest.append((one, only_if if any(sure) else test))
+        is_whole &= any(sure) and only_if is None
         if len(found) >= _ENOUGH and _are_many(found):
             break
-    if not is_whole and not _are_many(found):
-        return None
     total: Value | None = engine.reduce("sum", found) if found else None
-    return total if total is not None and engine.concrete(total) > 0 else None
+    known = total if total is not None and engine.concrete(total) > 0 else None
+    return known, is_whole or _are_many(found)
 
 
 def _are_many(found: Sequence[Value]) -> bool:
