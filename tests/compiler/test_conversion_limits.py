@@ -464,3 +464,35 @@ def test_a_function_that_is_nested_too_deep_to_be_copied_is_traced_as_it_is(tmp_
             ps, xs = draw(seed)
             found, wanted = compiled.value_and_grad(ps, xs), rg.value_and_grad(module.deep)(ps, xs)
             assert [found[0], *found[1]] == pytest.approx([wanted[0], *wanted[1]], rel=1e-12)
+
+
+DISCOUNTS = [1.0, 0.95, 0.9, 0.84, 0.8, 0.76, 0.7]
+
+
+def test_a_loop_has_no_more_iterations_than_there_are_data_for() -> None:
+    """More are recorded than calls took, and one of those would be beyond the end of the table."""
+
+    def worth(p: Any, terms: Sequence[float]) -> Any:
+        total = 0.0
+        for term in terms:
+            year = 0
+            while year < term:
+                total = total + m.exp(-p * year) * DISCOUNTS[year + 1]
+                year += 1
+        return total
+
+    rng = random.Random(3)
+    compiled = rg.compile(worth)
+    for _ in range(60):
+        terms = [rng.choice([0.5, 1.5, 2.5, 5.5]) for _ in range(6)]
+        ours, theirs = rg.Value(0.3), rg.Value(0.3)
+        value, wanted = compiled.backward(ours, terms), worth(theirs, terms)
+        wanted.backward()
+        assert value == pytest.approx(wanted.data, rel=1e-12)
+        assert ours.grad == pytest.approx(theirs.grad, rel=1e-12)
+    assert compiled.stats().eager == 0
+    assert len(compiled.stats().programs) < 3
+    for g in (worth, compiled):
+        with pytest.raises(IndexError):
+            g(rg.Value(0.3), [0.5, 8.5, 0.5, 0.5, 0.5, 0.5])
+    assert compiled(rg.Value(0.3), [5.5] * 6).data == pytest.approx(worth(rg.Value(0.3), [5.5] * 6).data)

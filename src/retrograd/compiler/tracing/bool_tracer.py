@@ -110,6 +110,11 @@ class BoolTracer(ComparisonTracer):
         self._recorder.check("a comparison")
         return COMPARISON_ROWS[self._kind], self._left, self._right
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether the outcome is a guard."""
+        return self._decided
+
     def ends_loop(self) -> None:
         """The outcome decides that a loop has ended after as many iterations as were recorded."""
         self._decide(Purpose.ENDS_LOOP)

@@ -481,7 +481,7 @@ class Loop:
 
     def decides(self, goes_on: Any) -> Decision:
         """For the body of the loop, given whether the loop goes on."""
-        return Decision(goes_on, self._site, is_whole=True)
+        return Decision(goes_on, self._site, is_loop=True)
 
     def ends(self, goes_on: Any) -> bool:
         """Whether no iteration follows."""
@@ -493,7 +493,7 @@ class Loop:
             return not goes_on
         if goes_on.outcome:
             self._count()
-        elif self._ran >= self._capacity:
+        elif self._ran >= self._capacity or goes_on.is_decided:
             goes_on.ends_loop()
             return True
         else:

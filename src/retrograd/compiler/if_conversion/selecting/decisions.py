@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..tracers.conditions import joined
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.partial_list import PartialList
 from ..tracers.partial_lists import truth
-from ..trial import Frame, Trial, current
+from ..trial import Frame, NotAnArmError, Trial, current
 from .allowed import tested
 from .selections import Selection
 from .stores import Place, Stored, selected
@@ -58,9 +59,10 @@ class Decision:
         results: what the variables are after that.
     """
 
-    __slots__ = ("_frame", "_has_run", "_selected", "_stored", "_test", "_trial", "no", "results", "yes")
+    __slots__ = ("_frame", "_has_run", "_is_loop", "_selected", "_stored", "_test", "_trial", "no", "results", "yes")
 
-    def __init__(self, test: Any, site: Site, is_whole: bool = False) -> None:
+    def __init__(self, test: Any, site: Site, is_loop: bool = False) -> None:
+        """``is_loop``: the arm is the body of a loop, which the test says goes on, with what is around it."""
         test = test_of(test)
         self._test, self._trial = test, trial_of(test)
         self._has_run = False
@@ -68,7 +70,7 @@ class Decision:
         self.no: bool = self._trial is not None or not self.yes
         self.results: tuple[Any, ...] = ()
         if self._trial is not None:
-            self._frame = Frame(site, test, is_whole)
+            self._frame, self._is_loop = Frame(site, test, is_loop), is_loop
             self._stored: Stored = {}
             self._selected: list[tuple[Place, Any]] = []
 
@@ -112,9 +114,14 @@ class Decision:
 
     def fails(self) -> bool:
         """Something was raised in an arm. Whether one is to run alone now."""
-        if self._trial is None or not self._trial.fails():
+        if self._trial is None:
+            return False
+        ends_loop = self._is_loop and not self._test.outcome and not isinstance(sys.exception(), NotAnArmError)
+        if not self._trial.fails(ends_loop):
             return False
         self._trial, self._has_run = None, False
+        if ends_loop:  # one iteration more than the function runs, for which it may have no data
+            self._test.ends_loop()
         self.yes = bool(self._test)
         self.no = not self.yes
         return True
