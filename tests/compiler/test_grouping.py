@@ -27,7 +27,7 @@ def grouped(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The graph in which terms are grouped is taken, however fast it is; how many there were to choose from."""
     found: list[int] = []
 
-    def last(graphs: Sequence[Any], most: int) -> tuple[int, Any]:
+    def last(graphs: Sequence[Any], *_: Any) -> tuple[int, Any]:
         found.append(len(graphs))
         return len(graphs) - 1, graphs[-1]
 

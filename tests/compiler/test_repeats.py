@@ -93,7 +93,7 @@ def test_what_follows_from_results_of_long_ago_is_computed_as_soon_as_they_are_t
 def test_random_repeats_of_long_ago(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is computed again, of leaves, of what was there long before, and of what was computed early itself."""
     monkeypatch.setattr(install, "_MUCH_LESS", 2.0)
-    monkeypatch.setattr(pipeline, "find_fastest_graph", lambda graphs, _: (len(graphs) - 1, graphs[-1]))
+    monkeypatch.setattr(pipeline, "find_fastest_graph", lambda graphs, *_: (len(graphs) - 1, graphs[-1]))
     rng = random.Random(seed)
     steps, before = rng.randint(60, 200), rng.randint(2, 4)
     picks = [(rng.randrange(8), rng.randrange(8), rng.choice("asm"), rng.randrange(before)) for _ in range(steps)]

@@ -76,8 +76,8 @@ def _used_once(block: Block) -> set[int]:
             uses.update(dict.fromkeys(_mentioned(step), 2))
         else:
             uses.update(v.number for v in step.operands if isinstance(v, Ref))
-            moves = step.at is not None and step.at.array in ("G", "B")  # may be stored to in between
-            if step.result is not None and not moves:
+            moves = step.name.startswith("get ") or (step.at is not None and step.at.array in ("G", "B"))
+            if step.result is not None and not moves:  # nothing is stored there in between
                 here.add(step.result.number)
     return nested | {number for number in here if uses[number] == 1}
 
@@ -146,8 +146,9 @@ class _Writer:
         elif op.name == "add to":
             assert op.at is not None
             self._line(f"{self._element(op.at)} += {operands[0]};")
-        elif op.name == "scatter add":
-            self._line(f"G[(int)({operands[0]})] += {operands[1]};")
+        elif op.name.startswith(("put ", "scatter ")):
+            kind, array = op.name.split()
+            self._line(f"{array}[(int)({operands[0]})] {'=' if kind == 'put' else '+='} {operands[1]};")
         elif op.name == "flag":
             self._flag(operands[0])
         else:
@@ -164,7 +165,7 @@ class _Writer:
         if op.at is not None:
             return self._element(op.at)
         name, _, array = op.name.partition(" ")
-        if name == "take":
+        if name in ("take", "get"):
             return f"{self._places.array(array)}[(int)({operands[0]})]"
         return _expression(op, operands, self._indent > 1)
 

@@ -5,7 +5,8 @@ or a triangular solve does so within each step, a different number of times. Wha
 forward and one backward (loop rerolling); the rest becomes straight-line code. In the order in which data passes:
 
 ``graphs``     the program's graph in arrays: operators of at most three operands (``reading``), chains of sums in one
-               form (``chains``), what an Index selects (``lookups``), items that data choose (``takes``)
+               form (``chains``), what an Index selects (``lookups``), items that data choose (``takes``), and lists
+               that are written to there (``accesses``), which are kept in memory (``arrays``)
 ``shapes``     where it repeats itself: with one period, as loops over time do (``periods``), or in repetitions of
                repetitions (``nests``); which shape is taken (``sections``), and its bodies (``structure``)
 ``passes``     what operands are (``layout``), a small SSA form (``code``, ``formulas``), the two passes in it

@@ -39,8 +39,8 @@ __all__ = [
     "write_results",
 ]
 
-#: Among so many computed numbers an index selects at most.
-_MOST_SELECTED = 40
+#: Among so many computed numbers an index selects at most, and where these may be kept in memory.
+_MOST_SELECTED, _MOST_KEPT = 40, 256
 
 #: So many bytes of numbers a group has at most.
 _MOST_BYTES = 1 << 25
@@ -83,12 +83,15 @@ def code_that_rounds_alike(exported: Mapping[str, Any], most_straight: int) -> G
     return _assembled(graph, passes, texts, lookups, metadata, rounds_alike=True)
 
 
-def _fastest_of(exported: Sequence[Mapping[str, Any]], most_straight: int) -> tuple[ScalarGraph, Lookups]:
-    """The fastest of some graphs that compute the same, and the leaves that stand for its selections."""
-    lookups = [Lookups(_MOST_SELECTED) for _ in exported]
+def _fastest_of(
+    exported: Sequence[Mapping[str, Any]], most_straight: int, arrays: bool = True
+) -> tuple[ScalarGraph, Lookups]:
+    """The fastest of some graphs that compute the same, with ``arrays`` or without, and the leaves that stand for its
+    selections."""
+    lookups = [Lookups(_MOST_KEPT if arrays else _MOST_SELECTED) for _ in exported]
     of_each = [forms_of(one, lookups=own, reciprocals=True) for one, own in zip(exported, lookups, strict=True)]
     found = [(graph, own) for graphs, own in zip(of_each, lookups, strict=True) for graph in graphs]
-    which, graph = find_fastest_graph([graph for graph, _ in found], most_straight)
+    which, graph = find_fastest_graph([graph for graph, _ in found], most_straight, arrays)
     return graph, found[which][1]
 
 
@@ -103,7 +106,7 @@ def code_of_group(
     exported: Sequence[Mapping[str, Any]], most_straight: int, width: int, functions: Mapping[str, int]
 ) -> GraphCode:
     """The same of a group of so many calls; ``functions`` are those of vectors, and their addresses."""
-    graph, lookups = _fastest_of(exported, most_straight)
+    graph, lookups = _fastest_of(exported, most_straight, arrays=False)
     if selects_by_rounding(graph):
         raise UnsupportedGraphError("rounding decides what it selects")
     passes = write_passes(graph, most_straight, fast=True)
@@ -186,7 +189,8 @@ class Passes:
 
     def zeroed(self) -> list[tuple[int, int]]:
         """The stretches of the adjoints that must be zero before the backward pass: begin and length."""
-        return sorted({self.storage.range_of(position) for position in self.backward.in_memory})
+        ranges = {self.storage.range_of(position) for position in self.backward.in_memory}
+        return sorted(ranges | ({(0, cells)} if (cells := self.layout.graph.cells) else set()))
 
 
 @dataclass(frozen=True, slots=True)

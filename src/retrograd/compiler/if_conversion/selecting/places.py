@@ -59,8 +59,8 @@ __all__ = [
     "swap",
 ]
 
-#: An item is selected among so many at most.
-_MOST_PLACES = 32
+#: An item is selected among so many at most; one of a list by an int among more: machine code keeps it in memory.
+_MOST_PLACES, _MOST_IN_LISTS = 32, 256
 #: What an argument selects from a list.
 _SELECTED = frozenset({Value, FloatTracer, float})
 
@@ -379,7 +379,7 @@ def _places(thing: Any, key: ChoiceTracer) -> list[Any]:
 
 def _all_places(thing: Sequence[Any], key: ChoiceTracer) -> list[Any]:
     """The places from the first to the last, if the key is one of them; that it is becomes a guard."""
-    if not 0 < len(thing) <= _MOST_PLACES:
+    if not 0 < len(thing) <= _MOST_IN_LISTS:
         return []
     inside = must_hold(operator.ge(key, 0)) and must_hold(operator.lt(key, len(thing)))
     return [*range(len(thing))] if inside else []

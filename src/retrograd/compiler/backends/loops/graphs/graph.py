@@ -41,6 +41,7 @@ class ScalarGraph:
         sources: the number of each node's line in the user's program; 0 if unknown.
         results: which roots are several results.
         pool: the constants of lists from which nodes take an item (``takes.Take``).
+        cells: how many numbers are kept in memory for nodes that access it (``arrays``).
         code: about how many nodes of code it takes, if its sums have another order than the user's; else 0.
         found: what has been found out about it (``found_once``).
     """
@@ -55,6 +56,7 @@ class ScalarGraph:
     sources: NDArray[np.int64]
     results: tuple[int, ...] = ()
     pool: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    cells: int = 0
     code: int = 0
     found: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...llvm.kernel_calls import ROWS
-from .graph import LEAF, LITERAL, NODE, NONE, ScalarGraph
+from .graph import LEAF, LITERAL, NODE, NONE, ScalarGraph, found_once
 
 if TYPE_CHECKING:
     from ..passes.code import Builder, Value
 
-__all__ = ["Take", "take_of", "with_takes"]
+__all__ = ["Take", "place_among", "take_of", "tests_of", "with_takes", "without_unused"]
 
 #: Of fewer items, selections take less time.
 _LEAST = 5
@@ -54,11 +54,15 @@ class Take(NamedTuple):
 
     def place(self, t: Builder, index: Value, start: Value) -> Value:
         """Where in the array the item is."""
-        first, last = float(self.first), float(self.first + self.length - 1)
-        inside = t.both(t.compare("oge", index, first), t.compare("ole", index, last))
-        whole = t.both(inside, t.compare("oeq", index, t.call("llvm.floor", index)))
-        number = t.select(whole, t.sub(index, first), float(self.otherwise))
+        number = place_among(t, index, self.first, self.length, self.otherwise)
         return t.add(start, t.mul(number, float(self.step)))
+
+
+def place_among(t: Builder, index: Value, first: int, length: int, otherwise: int) -> Value:
+    """The place of an item in a list whose first item has the index ``first``; ``otherwise`` where it is in none."""
+    inside = t.both(t.compare("oge", index, float(first)), t.compare("ole", index, float(first + length - 1)))
+    whole = t.both(inside, t.compare("oeq", index, t.call("llvm.floor", index)))
+    return t.select(whole, t.sub(index, float(first)), float(otherwise))
 
 
 @cache
@@ -114,7 +118,7 @@ def with_takes(graph: ScalarGraph) -> ScalarGraph:
     if not literals:
         return graph
     numbers = np.concatenate([graph.literals, literals])
-    return _without_unused(replace(changed, names=[*graph.names, *rows], literals=numbers, pool=np.array(pool.numbers)))
+    return without_unused(replace(changed, names=[*graph.names, *rows], literals=numbers, pool=np.array(pool.numbers)))
 
 
 class _Pool:
@@ -157,11 +161,12 @@ class _Link(NamedTuple):
 
 def _chains(graph: ScalarGraph) -> Iterator[_Chain]:
     """The chains of selections that are no part of a longer one."""
-    tests = _tests(graph)
+    tests = tests_of(graph)
     links: dict[int, _Link] = {}
     inner: set[int] = set()
-    for node in np.flatnonzero(graph.rows == _WHERE).tolist():
-        (test_kind, kind, other), (test, item, before) = graph.kinds[node].tolist(), graph.indices[node].tolist()
+    nodes = np.flatnonzero(graph.rows == _WHERE)
+    selections = zip(nodes.tolist(), graph.kinds[nodes].tolist(), graph.indices[nodes].tolist(), strict=True)
+    for node, (test_kind, kind, other), (test, item, before) in selections:
         if test_kind != NODE or test not in tests or kind not in (LEAF, LITERAL):
             continue
         index, number = tests[test]
@@ -181,7 +186,8 @@ def _chains(graph: ScalarGraph) -> Iterator[_Chain]:
                 yield _Chain(node, last.by, last.kind, link.otherwise, items)
 
 
-def _tests(graph: ScalarGraph) -> dict[int, tuple[tuple[int, int], int]]:
+@found_once
+def tests_of(graph: ScalarGraph) -> dict[int, tuple[tuple[int, int], int]]:
     """The nodes that compare something with a whole number: with what, and which."""
     nodes = np.flatnonzero((graph.rows == _EQUAL) & (graph.kinds[:, 1] == LITERAL) & (graph.kinds[:, 0] != LITERAL))
     numbers = graph.literals[graph.indices[nodes, 1]]
@@ -193,15 +199,19 @@ def _tests(graph: ScalarGraph) -> dict[int, tuple[tuple[int, int], int]]:
     }
 
 
-def _without_unused(graph: ScalarGraph) -> ScalarGraph:
+def without_unused(graph: ScalarGraph) -> ScalarGraph:
     """The graph without the nodes that nothing needs any more."""
-    needed = np.zeros(len(graph), bool)
-    needed[[index for kind, index in graph.roots if kind == NODE]] = True
     is_node = graph.kinds == NODE
-    operands = [row[mask].tolist() for row, mask in zip(graph.indices, is_node, strict=True)]
-    for node in range(len(graph) - 1, -1, -1):
-        if needed[node]:
-            needed[operands[node]] = True
+    marks = bytearray(len(graph) + 1)  # the last one is of no node
+    for kind, index in graph.roots:
+        marks[index if kind == NODE else -1] = 1
+    for node, operands in zip(
+        range(len(graph) - 1, -1, -1), np.where(is_node, graph.indices, -1)[::-1].tolist(), strict=True
+    ):
+        if marks[node]:
+            for operand in operands:
+                marks[operand] = 1
+    needed = np.frombuffer(marks, np.bool_, len(graph))
     number = np.cumsum(needed) - 1
     indices = np.where(is_node, number[np.where(is_node, graph.indices, 0)], graph.indices)
     return replace(

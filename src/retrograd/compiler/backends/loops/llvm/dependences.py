@@ -32,7 +32,7 @@ def is_parallel(loop: Loop, places: Places, functions: Container[str]) -> bool:
     for step in steps:
         if isinstance(step, Loop):
             return False
-        if step.name == "scatter add":  # several may add to the same element
+        if step.name.startswith(("scatter ", "put ")):  # several may add to the same element
             return False
         _, called, function = step.name.partition("call ")
         if called and not function.startswith("llvm.") and function not in functions:
@@ -47,6 +47,8 @@ def are_independent(loop: Loop, places: Places, sums: Container[Address] = ()) -
     """
     accesses: dict[str, list[tuple[Address, bool]]] = defaultdict(list)
     for step in steps_in(loop.body):
+        if isinstance(step, Op) and step.name.startswith("put "):  # to an element that others may get
+            return False
         if not isinstance(step, Op) or step.at is None or step.at.array not in ("W", "B", "G"):
             continue
         if step.name != "add to" or step.at not in sums:

@@ -15,6 +15,9 @@ from ..shapes.structure import Indices
 __all__ = ["Calls", "with_groups"]
 
 
+#: What accesses memory at places that are computed, where one operation may find what another one has left.
+_IN_ORDER = ("get ", "put ", "scatter B")
+
 #: In place of the elements that a store in a loop writes.
 _MANY = -1
 
@@ -48,7 +51,7 @@ def with_groups(
     stretch: list[Op] = []
     kept: set[int] = set()  # the elements of W that the stretch writes
     for step in steps:
-        if isinstance(step, Loop) or _is_late(step, kept, elements):
+        if isinstance(step, Loop) or step.name.startswith(_IN_ORDER) or _is_late(step, kept, elements):
             found += _grouped(stretch, functions, least)
             stretch, kept = [], set()
             found.append(step)

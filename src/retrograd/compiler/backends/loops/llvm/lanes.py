@@ -118,7 +118,7 @@ class _Chooser:
             elif step.at is not None and step.at not in sums.addresses:
                 near = self._places.is_near(step.at, outer.of)
                 time += _time(step) * (1 if near else _GATHER * self._lanes)
-            elif step.name.startswith("take ") or step.name == "scatter add":
+            elif step.name.startswith(("take ", "get ", "scatter ")):
                 time += _time(step) * _GATHER * self._lanes
             elif step.name.startswith("call ") and not step.name.startswith("call llvm."):
                 time += _CALL * (1 if step.name.removeprefix("call ") in self._functions else self._lanes)
@@ -130,7 +130,7 @@ class _Chooser:
 def _time(op: Op) -> float:
     if op.name.startswith("call ") and not op.name.startswith("call llvm."):
         return _CALL
-    return 3.0 if op.name in ("add to", "scatter add") else 1.0
+    return 3.0 if op.name.startswith(("add to", "scatter ")) else 1.0
 
 
 def _fits(body: Body, lanes: int) -> bool:

@@ -226,9 +226,14 @@ class Lines:
             return self._emit(f"load double, ptr {pointer}, align 8{self._group}")
         return self._gathered("double", pointer)
 
-    def _scatter_add(self, place: str, value: str) -> None:
-        """Add to the gradient of the leaf at a place; of vectors, one after the other, since places may be equal."""
-        pointer = self._taken_at("G", place)
+    def _put(self, array: str, place: str, value: str) -> None:
+        """Write to the element at a place; loops in lanes never do."""
+        assert self._width == 1
+        self.lines.append(f"store double {value}, ptr {self._taken_at(array, place)}, align 8")
+
+    def _scatter_add(self, array: str, place: str, value: str) -> None:
+        """Add to the element at a place; of vectors, one after the other, since places may be equal."""
+        pointer = self._taken_at(array, place)
         if self._side_by_side is not None and self._side_by_side.mask:
             mask = f"{self._bit} {self._side_by_side.mask}"
             value = self._emit(f"select {mask}, {self._double} {value}, {self._double} zeroinitializer")

@@ -194,8 +194,12 @@ class Text(LaneLoops):
             assert op.at is not None
             self._add_to(op.at, operands[0])
             return
-        if op.name == "scatter add":
-            self._scatter_add(*operands)
+        kind, _, array = op.name.partition(" ")
+        if kind == "scatter":
+            self._scatter_add(array, *operands)
+            return
+        if kind == "put":
+            self._put(array, *operands)
             return
         assert op.result is not None
         self._set(op, self._computed(op, operands))
@@ -208,7 +212,7 @@ class Text(LaneLoops):
             case ["load"]:
                 assert op.at is not None
                 return self._load(op.at)
-            case ["take", array]:
+            case ["take" | "get", array]:
                 return self._take(self._places.array(array), operands[0])
             case ["fadd" | "fsub" as name, "reassoc"]:
                 return self._emit(f"{name} reassoc contract {double} {operands[0]}, {operands[1]}")

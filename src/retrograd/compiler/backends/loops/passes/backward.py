@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..graphs.arrays import GET, PUT
 from ..graphs.takes import take_of
 from ..shapes.structure import Body, Position
 from . import formulas
@@ -157,6 +158,9 @@ class Backward:
         number, layout = position.number, self._layout
         if not layout.active[number]:
             return
+        if layout.rows[number] == PUT:
+            self._write_put(position)
+            return
         near = layout.near(position)
         g = self._pending.pop(near, 0.0)
         if position in self.in_memory:
@@ -169,7 +173,8 @@ class Backward:
             return
         operands = self._layout.operands[position.number]
         frames = [operand.frame for operand in operands if not isinstance(operand, Constant)]
-        moves = self._sums and not position.body.optional
+        is_get = self._layout.rows[position.number] == GET
+        moves = self._sums and not position.body.optional and not is_get
         if moves and all(frame.depth < self.t.depth for frame in frames):
             sums = self._sums[-1]
             sums[position] = self.t.add(sums.get(position, 0.0), g)
@@ -179,13 +184,24 @@ class Backward:
         result = self._forward.values[position.number]
         values = [self._again(value) for value in self._forward.operands[position.number]]
         so_far = self._forward.storage.accumulators.before.get(position)
-        for which, operand in enumerate(operands):
+        for which, operand in enumerate(operands if not formulas.is_selecting(row) else ()):
             if operand is not so_far and self._layout.is_active(operand):  # that sum has the same adjoint already
                 contribution = formulas.partial(self.t, row, which, values, lambda: self._again(result), g)
                 if contribution != 0.0:
                     self._add(operand, contribution)
         if (take := take_of(row)) is not None and take.wanted:
-            self.t.scatter_add(take.place(self.t, *values), g)
+            self.t.scatter_add("G", take.place(self.t, *values), g)
+        if is_get:
+            self.t.scatter_add("B", values[0], g)
+
+    def _write_put(self, position: Position) -> None:
+        """What was put has the adjoint of the cell; what was there before, none."""
+        self.t.source = int(self._layout.graph.sources[position.nodes[0]])
+        place = self._again(self._forward.operands[position.number][0])
+        _, new = self._layout.operands[position.number]
+        if self._layout.is_active(new):
+            self._add(new, self.t.get("B", place))
+        self.t.put("B", place, 0.0)
 
     def _add(self, operand: Operand, g: Value) -> None:
         """Add to the adjoint of an operand."""

@@ -55,8 +55,8 @@ class Own:
 class Op:
     """One operation: its result, its name and operands; ``at`` where it is in memory; the user's line.
 
-    In memory are a "load", a "store", and an "add to", which are both. What a "take" reads, or a "scatter add" adds to,
-    is at a place that is computed.
+    In memory are a "load", a "store", and an "add to", which are both. What a "take" or a "get" reads, a "put" writes,
+    or a "scatter" adds to, is at a place that is computed; their names end with the array's.
     """
 
     result: Ref | None
@@ -335,14 +335,24 @@ class Builder:
         """Whether a value is a number of the program's, in each iteration another one perhaps."""
         return isinstance(value, float) or value in self._constants
 
+    def get(self, array: str, place: Value) -> Ref:
+        """The element of an array as it is now, at a place that this function computes."""
+        result = self._new()
+        self._blocks[-1].steps.append(Op(result, f"get {array}", (place,), None, self.source))
+        return result
+
+    def put(self, array: str, place: Value, value: Value) -> None:
+        """Write to an array at a place that this function computes."""
+        self._blocks[-1].steps.append(Op(None, f"put {array}", (place, value), None, self.source))
+
     def take(self, array: str, place: Value) -> Ref:
         """The element of an array that this function does not write, at a place that it computes."""
         return self._op(f"take {array}", place)
 
-    def scatter_add(self, place: Value, value: Value) -> None:
-        """Add to the gradient of the leaf at a place that this function computes."""
+    def scatter_add(self, array: str, place: Value, value: Value) -> None:
+        """Add to the element of an array at a place that this function computes."""
         if value != 0.0:
-            self._blocks[-1].steps.append(Op(None, "scatter add", (place, value), None, self.source))
+            self._blocks[-1].steps.append(Op(None, f"scatter {array}", (place, value), None, self.source))
 
     def load_again(self, at: Address) -> Ref:
         """A number as it is now."""

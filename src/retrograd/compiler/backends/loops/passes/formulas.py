@@ -9,6 +9,7 @@ from functools import cache
 
 from .....ops import BY_NAME, CONSTANTS, Op
 from .....ops.formula import parse
+from ..graphs.arrays import GET, PUT, is_access, place_of
 from ..graphs.graph import UnsupportedGraphError
 from ..graphs.takes import take_of
 from .code import Builder, Ref, Value
@@ -72,10 +73,22 @@ _TINY = 1e-290
 _LEAST = 2.0**-64
 
 
+def is_selecting(row: str) -> bool:
+    """Whether a row of the graph reads, or writes, what is at a place that is computed, or computes a place."""
+    return is_access(row) or place_of(row) is not None or take_of(row) is not None
+
+
 def value(t: Builder, row: str, operands: list[Value]) -> Value:
     """The row's value."""
     if (take := take_of(row)) is not None:
         return t.take(take.array, take.place(t, *operands))
+    if (place := place_of(row)) is not None:
+        return place.value(t, *operands)
+    if row == GET:
+        return t.get("W", *operands)
+    if row == PUT:
+        t.put("W", *operands)
+        return 0.0
     if row in _FIRST:
         a, b = operands
         return t.select(t.compare(_FIRST[row], b, a), b, a)
@@ -97,7 +110,7 @@ def value(t: Builder, row: str, operands: list[Value]) -> Value:
 
 def outside(t: Builder, row: str, operands: list[Value], result: Value) -> Ref | bool:
     """Whether the operands are outside the row's domain; where it is retried, whether they may be."""
-    if row in _FIRST or row in _TIED or row == "sum" or take_of(row) is not None:
+    if row in _FIRST or row in _TIED or row == "sum" or is_selecting(row):
         return False
     if row == "largest":  # exp(a - largest) would be a NaN where the engine's logsumexp and softmax know better
         return t.compare("une", t.times_zero(result), 0.0) if isinstance(result, Ref) else result * 0.0 != 0.0

@@ -9,7 +9,6 @@ from collections.abc import Sequence, Set
 
 from .....ops.table import OPS
 from ..graphs.graph import UnsupportedGraphError
-from ..graphs.takes import take_of
 from ..shapes.structure import Body, Position
 from . import formulas
 from .code import Address, Builder, Loop, Own, Phi, Ref, Value
@@ -255,7 +254,7 @@ class Forward:
         return isinstance(value, float) or value in self._fixed
 
     def _refuse_unbounded(self, position: Position, row: str, operands: list[Value]) -> None:
-        if row in _BOUNDED or take_of(row) is not None or not self.layout.active[position.number]:
+        if row in _BOUNDED or formulas.is_selecting(row) or not self.layout.active[position.number]:
             return
         of = self.layout.operands[position.number]
         for operand, value in zip(of, operands, strict=True):

@@ -14,6 +14,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from .....ops import BY_NAME, Op
+from ..graphs.arrays import is_access, place_of
 from ..graphs.graph import LEAF, LITERAL, NODE, NONE, ScalarGraph, UnsupportedGraphError
 from ..graphs.takes import take_of
 from ..shapes.structure import Body, Indices, Position, bodies_of
@@ -170,8 +171,13 @@ class Layout:
 
     def _columns(self, position: Position) -> list[tuple[int, Indices]]:
         graph, nodes = self.graph, position.nodes
-        kinds = graph.kinds[nodes[0]].tolist()
+        kinds = graph.kinds[nodes[0], : self._slots(position)].tolist()
         return [(kind, graph.indices[nodes, slot]) for slot, kind in enumerate(kinds) if kind != NONE]
+
+    def _slots(self, position: Position) -> int:
+        """How many slots have operands that are read: not the access before one."""
+        kinds = self.graph.kinds[position.nodes[0]]
+        return int(np.count_nonzero(kinds != NONE)) - is_access(self.rows[position.number])
 
     def _note_streams(self, position: Position) -> None:
         """Nodes that a position reads without their being of this iteration or the one before."""
@@ -200,7 +206,8 @@ class Layout:
     def _operands(self, position: Position) -> list[Operand]:
         if position.body is not self.top:
             return [self._operand(position, kind, index) for kind, index in self._columns(position)]
-        return [self._alone(kind, index) for kind, index in self.graph.operands(int(position.nodes[0]))]
+        operands = self.graph.operands(int(position.nodes[0]))
+        return [self._alone(kind, index) for kind, index in operands[: self._slots(position)]]
 
     def _alone(self, kind: int, index: int) -> Operand:
         """An operand of what is in no loop."""
@@ -439,6 +446,9 @@ class Layout:
         sources = [
             [target.number for o in of if isinstance(o, NodeOperand) for target in self.targets(o)] for of in passing
         ]
+        for position in self.positions:
+            if is_access(self.rows[position.number]):
+                sources[position.number] += self._accessed_before(position)
         readers: list[list[int]] = [[] for _ in self.positions]
         for reader, of in enumerate(sources):
             for source in of:
@@ -451,6 +461,12 @@ class Layout:
         kind, root = self.graph.roots[0]
         varied, useful = _closure(wanted, readers), _closure([self._position_of[root]] if kind == NODE else [], sources)
         return [a and b for a, b in zip(varied, useful, strict=True)]
+
+    def _accessed_before(self, position: Position) -> list[int]:
+        """The numbers of the positions that access memory before one that does."""
+        slot = self._slots(position)
+        is_node = self.graph.kinds[position.nodes, slot] == NODE
+        return [*map(int, np.unique(self._position_of[self.graph.indices[position.nodes[is_node], slot]]))]
 
     def takes_wanted(self, number: int) -> bool:
         """Whether a position takes a leaf whose gradient is wanted."""
@@ -466,9 +482,12 @@ class Layout:
 @cache
 def _has_partial(row: str, which: int) -> bool:
     """Whether a row hands gradients on to an operand: a comparison does not, nor a selection to what it asks, nor what
-    takes an item to its index."""
+    takes an item to its index, nor an access to its place."""
+    if is_access(row):
+        return which > 0
     op = BY_NAME.get(row)
-    return row != "largest" and take_of(row) is None and not (isinstance(op, Op) and op.partials[which] == "0")
+    has_none = row == "largest" or take_of(row) is not None or place_of(row) is not None
+    return not has_none and not (isinstance(op, Op) and op.partials[which] == "0")
 
 
 def _closure(begin: list[int], following: list[list[int]]) -> list[bool]:

@@ -114,7 +114,7 @@ def _goes_on(loop: Loop) -> tuple[Ref, ...]:
 
     They are as few as can be; none where there is no such thing, or where iterations may raise even so.
     """
-    if any(phi.start is None or phi.following is None for phi in loop.phis):
+    if any(phi.start is None or phi.following is None for phi in loop.phis) or _puts(loop):
         return ()
     handed_on = {phi.result: phi.following for phi in loop.phis if phi.following is not None}
     made = _made_in(loop)
@@ -133,6 +133,11 @@ def _goes_on(loop: Loop) -> tuple[Ref, ...]:
     if any(one is not False and not still.is_steady(one, handed_on, inner) for one in raises):
         return ()
     return tuple(one for one in handed_on if one in zeros)
+
+
+def _puts(loop: Loop) -> bool:
+    """Whether a loop writes to lists."""
+    return any(isinstance(step, Op) and step.name.startswith("put ") for step in steps_in(loop.body))
 
 
 def _flags(loop: Loop) -> Iterator[Value]:
@@ -208,9 +213,9 @@ def _adds_nothing(block: Block, back: Evaluation) -> bool:
                     return False
                 if phi.final is not None:
                     back.assume(phi.final, back.of(phi.start))
-        elif (step.name in ("add to", "scatter add") and back.of(step.operands[-1]) != 0.0) or step.name in (
-            "store",
-            "flag",
-        ):
+        elif step.name.startswith(("add to", "scatter ")):
+            if back.of(step.operands[-1]) != 0.0:
+                return False
+        elif step.name in ("store", "flag") or step.name.startswith("put "):
             return False
     return True

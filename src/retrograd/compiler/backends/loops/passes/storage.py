@@ -136,7 +136,7 @@ class Storage:
             in_lanes: loops whose iterations run side by side: what they have of one number lies side by side.
             lanes: how many of them do.
         """
-        self.size = 0
+        self.size = self._layout.graph.cells
         self._place[:] = -1
         self._padded = []
         self._groups = {}

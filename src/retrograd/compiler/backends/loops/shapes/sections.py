@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..graphs.arrays import with_arrays
 from ..graphs.chains import with_whole_chains
 from ..graphs.graph import MOST_STRAIGHT, ScalarGraph, UnsupportedGraphError, found_once
 from ..graphs.grouping import with_terms_grouped
@@ -41,6 +42,8 @@ _MANY, _MOST_LIKE = 3_000, 1.1
 #: Little of a graph repeats itself if more than this part of it is written. Another order of its sums must be less by
 #: this factor, and take less time by the next one.
 _PART, _MUCH_LESS, _MUCH_FASTER = 0.25, 3, 1.5
+#: A graph of so many times as many nodes as one that computes the same is not looked at.
+_FAR_MORE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +124,19 @@ def forms_of(
     return [graph, with_whole_chains(grouped, np.zeros(len(grouped), bool)) if balanced else grouped]
 
 
-def find_fastest_graph(graphs: Sequence[ScalarGraph], most_straight: int = MOST_STRAIGHT) -> tuple[int, ScalarGraph]:
-    """Which of some graphs that compute the same takes the least time; that one, with nodes that take items or not."""
+def find_fastest_graph(
+    graphs: Sequence[ScalarGraph], most_straight: int = MOST_STRAIGHT, arrays: bool = True
+) -> tuple[int, ScalarGraph]:
+    """Which of some graphs that compute the same takes the least time; that one, with nodes that take items or not.
+
+    Args:
+        graphs: the graphs.
+        most_straight: so many nodes of straight-line code, and of the loops' bodies, are written at most.
+        arrays: whether lists may be kept in memory.
+    """
     found: list[tuple[int, ScalarGraph]] = []
     for which, graph in enumerate(graphs):
-        taken = with_takes(graph)
-        found += [(which, taken)] if taken is graph else [(which, taken), (which, graph)]
+        found += [(which, form) for form in _accessing(graph, arrays)]
     times: list[tuple[float, int]] = []
     least: float = math.inf
     for place, (_, graph) in enumerate(found if len(found) > 1 else []):
@@ -137,6 +147,16 @@ def find_fastest_graph(graphs: Sequence[ScalarGraph], most_straight: int = MOST_
             least = min(least, shapes[0].size)
             times.append((_fastest(graph, most_straight)[1] * (_MUCH_FASTER if graph.code else 1.0), place))
     return found[min(times)[1] if times else 0]
+
+
+def _accessing(graph: ScalarGraph, arrays: bool) -> list[ScalarGraph]:
+    """A graph with nodes that access memory in place of selections; and without, if those are not much more nodes."""
+    forms = [graph]
+    for changed in (with_takes, with_arrays) if arrays else (with_takes,):
+        form = changed(forms[0])
+        if form is not forms[0]:
+            forms = [form, *(each for each in forms if len(each) < _FAR_MORE * len(form))]
+    return forms
 
 
 @found_once
