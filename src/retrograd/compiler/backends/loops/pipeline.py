@@ -26,7 +26,7 @@ from .passes.layout import Layout
 from .passes.leaving import left_early, mark
 from .passes.recomputation import recomputed
 from .passes.storage import Places, Storage
-from .shapes.sections import find_fastest, find_fastest_graph, find_structure, forms_of
+from .shapes.sections import find_fastest, find_fastest_graph, find_short, find_structure, forms_of
 from .shapes.structure import Body
 
 __all__ = [
@@ -237,7 +237,10 @@ def write_passes(
     Raises:
         UnsupportedGraphError: it has something that this backend does not write.
     """
-    top = find_fastest(graph, most_straight) if fast else find_structure(graph, most_straight, scalars=True)
+    if for_c:
+        top = find_short(graph, most_straight)
+    else:
+        top = find_fastest(graph, most_straight) if fast else find_structure(graph, most_straight, scalars=True)
     layout = layout_of(graph, top)
     storage = Storage(layout)
     storage.keep_roots(graph)

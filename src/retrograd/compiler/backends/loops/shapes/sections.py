@@ -26,7 +26,7 @@ from .nests import find_nests
 from .periods import Section, find_sections
 from .structure import Body, Repeat, build, nodes_of, size_of
 
-__all__ = ["find_fastest", "find_fastest_graph", "find_structure", "forms_of"]
+__all__ = ["find_fastest", "find_fastest_graph", "find_short", "find_structure", "forms_of"]
 
 #: With so many nodes of code, or where loops read leaves through tables, nests are looked for. They are taken where
 #: they save this factor of code (in C, where there is to be little, the next one), or where sections are too much; or
@@ -42,6 +42,8 @@ _MANY, _MOST_LIKE = 3_000, 1.1
 #: Little of a graph repeats itself if more than this part of it is written. Another order of its sums must be less by
 #: this factor, and take less time by the next one.
 _PART, _MUCH_LESS, _MUCH_FASTER = 0.25, 3, 1.5
+#: Code that is short may take so many times as long as other code.
+_MUCH_SLOWER = 2.0
 #: A graph of so many times as many nodes as one that computes the same is not looked at.
 _FAR_MORE = 4
 
@@ -69,25 +71,27 @@ def find_structure(
     Raises:
         UnsupportedGraphError: too much of it repeats nothing.
     """
+    return build(_short(graph, most_straight, nested, scalars)[1])
+
+
+def _short(graph: ScalarGraph, most_straight: int, nested: bool, scalars: bool) -> tuple[_Shape, list[int | Repeat]]:
+    """The shape of little code, and its items as they are taken apart."""
     shape = _sections(graph)
-    top = build(shape.items)
-    tables = count_tables(graph, top) if nested else 0
+    tables = count_tables(graph, build(shape.items)) if nested else 0
     if nested and (shape.size > _LONG or tables > 0):
         nests, *_ = _nests(graph)
-        other = build(nests.items)
         is_less = (
             _GAIN_IN_C if scalars else _GAIN
         ) * nests.size < shape.size or nests.size <= most_straight < shape.size
-        if is_less or (nests.size <= shape.size + _FEW and _GAIN * count_tables(graph, other) < tables):
-            top, shape = other, nests
+        if is_less or (nests.size <= shape.size + _FEW and _GAIN * count_tables(graph, build(nests.items)) < tables):
+            shape = nests
     if scalars:
         branches = min(_branches(graph), key=lambda each: each.size, default=None) if shape.size > _LONG else None
         if branches is not None and _GAIN * branches.size < shape.size:
             shape = branches
-        top = build(divided(graph, shape.items))
     if shape.size > most_straight:
         raise UnsupportedGraphError("too little of the program repeats itself")
-    return top
+    return shape, divided(graph, shape.items) if scalars else shape.items
 
 
 def find_fastest(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> Body:
@@ -98,6 +102,23 @@ def find_fastest(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> Body
     """
     shapes = _shapes_within(graph, most_straight)
     return build(divided(graph, shapes[0].items) if len(shapes) == 1 else _fastest(graph, most_straight)[0])
+
+
+def find_short(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> Body:
+    """The bodies of a graph, so that there is little code that does not take much time.
+
+    Arguments are those of ``find_structure``.
+
+    Raises:
+        UnsupportedGraphError: too much of it repeats nothing.
+    """
+    shape, parts = _short(graph, most_straight, True, True)
+    if len(_shapes_within(graph, most_straight)) > 1:
+        fast, time = _fastest(graph, most_straight)
+        most = _MUCH_SLOWER * time - time_of_code(shape.size)
+        if time_of_run(graph, shape.items, parts, most) >= most:
+            return build(fast)
+    return build(parts)
 
 
 def forms_of(
