@@ -23,7 +23,14 @@ from .arm_statements import ArmStatements, WrittenLoop
 from .assignment_expressions import write_as_assignments
 from .jumps import Loop, deciding_tests, header_of, returns, returns_or_goes_on
 from .key_statements import write_for_keys
-from .list_statements import LIST_FUNCTIONS, asks_for_entry, is_written_for_lists, write_deletions, write_for_lists
+from .list_statements import (
+    KEEP_IN_ORDER,
+    LIST_FUNCTIONS,
+    asks_for_entry,
+    is_written_for_lists,
+    write_deletions,
+    write_for_lists,
+)
 from .liveness import Around, kept
 from .matches import asks_for_parts, write_as_tests
 from .source import compiled, definitions_of
@@ -45,16 +52,12 @@ from .tree import (
 __all__ = ["Wanted", "as_arm", "converted", "refusals", "unconverted"]
 
 #: Methods and functions that sort.
-_ORDERS = frozenset(
-    {
-        *("argsort", "sort", "sorted", "heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
-        *("insort", "insort_left", "insort_right"),
-    }
-)
-#: Methods and functions that search, or sort, or ask what decisions choose, or put items in and take them out.
+_ORDERS = KEEP_IN_ORDER | {"argsort", "sort", "sorted"}
+#: Methods and functions that search, sort, ask what decisions choose, put items in, or take them out.
 _SEARCHES = frozenset(
     {
-        *("accumulate", "filter", "get", "index", "isinstance", "median", "nlargest", "nsmallest", "range", "remove"),
+        *("accumulate", "filter", "get", "index", "isinstance", "median", "nlargest", "nsmallest"),
+        *("range", "remove"),
         *("__delitem__", "add", "discard", "insert", "pop", "setdefault"),
         *_ORDERS,
     }

@@ -8,7 +8,14 @@ from collections.abc import Callable, Collection
 from .jumps import has_jumps
 from .tree import assign, at, copied, is_of_arms, later, load, of_arms
 
-__all__ = ["LIST_FUNCTIONS", "asks_for_entry", "is_written_for_lists", "write_deletions", "write_for_lists"]
+__all__ = [
+    "KEEP_IN_ORDER",
+    "LIST_FUNCTIONS",
+    "asks_for_entry",
+    "is_written_for_lists",
+    "write_deletions",
+    "write_for_lists",
+]
 
 #: Python's functions that are asked of such lists.
 LIST_FUNCTIONS = frozenset(
@@ -18,6 +25,13 @@ LIST_FUNCTIONS = frozenset(
     }
 )
 _CHANGES = frozenset({"__delitem__", "append", "appendleft", "clear", "extend", "insert", "pop", "popleft", "remove"})
+#: Functions that change their first argument.
+KEEP_IN_ORDER = frozenset(
+    {
+        *("heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
+        *("insort", "insort_left", "insort_right"),
+    }
+)
 _ENTRY = "_rg_entry"
 
 #: What is written so.
@@ -41,10 +55,9 @@ class _Deletions(ast.NodeTransformer):
 
 def write_for_lists(function: ast.FunctionDef) -> bool:
     """Let lists that a function changes be partial, and its loops run over their entries; in place. Whether it does."""
-    changed = [
-        one.func.value
-        for one in ast.walk(function)
-        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in _CHANGES
+    calls = [one for one in ast.walk(function) if isinstance(one, ast.Call)]
+    changed = [one.func.value for one in calls if isinstance(one.func, ast.Attribute) and one.func.attr in _CHANGES] + [
+        one.args[0] for one in calls if one.args and _name_of(one.func) in KEEP_IN_ORDER
     ]
     names = {one.id for one in changed if isinstance(one, ast.Name)}
     attributes = any(isinstance(one, ast.Attribute) for one in changed)
@@ -148,7 +161,11 @@ def _is_empty(value: ast.expr) -> bool:
 
 
 def _makes_list(value: ast.expr) -> bool:
-    if isinstance(value, ast.Call) and isinstance(value.func, (ast.Name, ast.Attribute)):
-        name = value.func.id if isinstance(value.func, ast.Name) else value.func.attr
-        return name in ("list", "deque")
+    if isinstance(value, ast.Call):
+        return _name_of(value.func) in ("list", "deque")
     return isinstance(value, (ast.List, ast.ListComp))
+
+
+def _name_of(function: ast.expr) -> str:
+    """The name of a function, or of a method."""
+    return function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")

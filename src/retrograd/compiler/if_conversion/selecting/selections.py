@@ -21,7 +21,7 @@ from ..tracers.conditions import joined, must_hold_around, negated
 from ..tracers.frozen_list import FrozenList
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
-from ..tracers.partial_list import Entries, PartialList
+from ..tracers.partial_list import Entries, Heap, PartialList
 from ..trial import NotAnArmError, current, recorder, refuse
 from .objects import attributes_of, fields_of, made_of_parts, own_class, parts_of
 
@@ -32,6 +32,7 @@ _TRACED = frozenset({Value, FloatTracer})
 _CONSTANTS = frozenset({float, int, bool, str, type(None)})
 _CHOICES = CHOICES | {int, str}
 _LISTS = frozenset({list, FrozenList})
+_ENTRIES = frozenset({Entries, Heap})
 _TRUTHS = frozenset({bool, BoolTracer})
 _PARTS = NUMBERS | _CHOICES | _TRUTHS | {type(None), MaybeTracer, tuple}
 
@@ -79,7 +80,8 @@ class Selection:
             return self._of_truths(yes, no)
         if kinds == (KeyEntries, KeyEntries):
             return self._of_keys(yes, no)
-        if kinds == (Entries, Entries) or PartialList in kinds or (kinds == (list, list) and len(yes) != len(no)):
+        are_lists = _ENTRIES.issuperset(kinds) or PartialList in kinds
+        if are_lists or (_LISTS.issuperset(kinds) and len(yes) != len(no)):
             return self._of_partial_lists(yes, no)
         if kinds[0] in _LISTS and kinds[1] in _LISTS and len(yes) == len(no):
             return self._of_lists(yes, no)
@@ -205,9 +207,9 @@ class Selection:
         from ..tracers import selected_lists  # which imports this module
 
         trial = current()
-        if type(yes) is Entries and type(no) is Entries:
+        if _ENTRIES.issuperset((type(yes), type(no))):
             return selected_lists.merged(self, self._test, yes, no)
-        if trial is None or not {list, PartialList}.issuperset((type(yes), type(no))):
+        if trial is None or not {*_LISTS, PartialList}.issuperset((type(yes), type(no))):
             raise refuse(f"gives a {type(no).__name__} for a {type(yes).__name__}")
         trial.wants_lists = True
         if not trial.lists:

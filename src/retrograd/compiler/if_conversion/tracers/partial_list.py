@@ -23,6 +23,7 @@ __all__ = [
     "Entries",
     "EntriesOf",
     "Entry",
+    "Heap",
     "ListMethod",
     "Originals",
     "PartialIterator",
@@ -55,6 +56,12 @@ class Entry(NamedTuple):
 
 class Entries(tuple[Entry, ...]):
     """What a list may have at a time."""
+
+    __slots__ = ()
+
+
+class Heap(Entries):
+    """What a heap may have: in the order in which it would be popped, those that are there first."""
 
     __slots__ = ()
 

@@ -25,7 +25,7 @@ from .conditions import joined, must_hold, negated
 from .derived_lists import mapped, passed, with_item, without_item
 from .entry_places import any_of, are_first, at_place, both, count_of, is_no_negative, is_number, one_of, places_of
 from .maybe_tracer import MaybeTracer
-from .partial_list import APPENDING, Entries, Entry, ListMethod, PartialIterator, PartialList
+from .partial_list import APPENDING, Entries, Entry, Heap, ListMethod, PartialIterator, PartialList
 
 __all__ = [
     "MOST",
@@ -44,6 +44,7 @@ __all__ = [
     "plain_items",
     "read_on",
     "set_item_at",
+    "store",
     "truth",
 ]
 
@@ -67,16 +68,22 @@ def partial(things: Iterable[Any], tests: Iterable[Any] = itertools.repeat(True)
     return PartialList([Entry(next(numbers), one, test) for one, test in pairs if test is not False], kind)
 
 
-def entries_of(thing: Any) -> Entries:
-    """The entries of a list; all of a plain one are there."""
+def entries_of(thing: Any, in_any_order: bool = False) -> Entries:
+    """The entries of a list, of a heap only in any order; all of a plain one are there."""
     if type(thing) is PartialIterator:
         return Entries(read_on(thing))
     if type(thing) in KEYED:
         return _keyed().entries_in_order(thing)  # type: ignore[no-any-return]
     if type(thing) is PartialList:
         _check(thing)
-        return thing._rg_entries
+        return thing._rg_entries if in_any_order else _in_order(thing)
     return partial(thing)._rg_entries
+
+
+def _in_order(thing: PartialList) -> Entries:
+    if type(thing._rg_entries) is Heap:
+        raise refuse("reads more of a heap than its first item")
+    return thing._rg_entries
 
 
 def plain(thing: PartialList) -> Any:
@@ -98,7 +105,7 @@ def read_on(thing: Any) -> Iterator[Entry]:
     if type(thing) in KEYED:
         yield from _keyed().read_on(thing)
         return
-    sources = [(thing, thing._rg_entries)] if type(thing) is PartialList else thing._rg_sources
+    sources = [(thing, _in_order(thing))] if type(thing) is PartialList else thing._rg_sources
     if type(thing) is PartialIterator:
         if thing._rg_is_read:
             cannot(thing)
@@ -144,7 +151,13 @@ def plain_items(thing: Any) -> Iterator[Any]:
 
 def truth(thing: PartialList) -> Any:
     """Whether it has any items."""
-    return any_of(one.is_there for one in entries_of(thing))
+    return any_of(one.is_there for one in _first_of(thing))
+
+
+def _first_of(thing: PartialList) -> Entries:
+    """The entries of which one is the first item, if there is any."""
+    entries = entries_of(thing, in_any_order=True)
+    return Entries(entries[:1]) if type(entries) is Heap else entries
 
 
 def _keyed() -> ModuleType:
@@ -160,7 +173,7 @@ def item_at(thing: PartialList, key: Any) -> Any:
     """``thing[key]``."""
     if isinstance(key, slice):
         return _sliced(thing, key)
-    entries = entries_of(thing)
+    entries = _first_of(thing) if type(key) is int and key == 0 else entries_of(thing)
     found = [one.item for one in entries]
     if all(one.is_there is True for one in entries) and type(key) is int:
         return found[key]
@@ -265,7 +278,7 @@ def _computed(give: Callable[[], Any], is_there: Any) -> Any:
 def _length(thing: Any) -> Any:
     if type(thing) is PartialIterator:
         raise TypeError(f"object of type {thing._rg_kind.__name__!r} has no len()")
-    entries, trial = entries_of(thing), current()
+    entries, trial = entries_of(thing, in_any_order=True), current()
     if trial is not None and are_first(entries):
         first, _, count = trial.places[id(entries[0].is_there)]
         if first == 0 and len(entries) == max(count.options):
@@ -416,11 +429,13 @@ def _of_plain(name: str, thing: PartialList, *arguments: Any, **options: Any) ->
     return getattr(plain(thing), name)(*arguments, **options)
 
 
-def _store(thing: PartialList, entries: Iterable[Entry]) -> None:
+def store(thing: PartialList, entries: Iterable[Entry]) -> None:
+    """It has other entries from now on, as far as the arms are taken that run."""
     if thing._rg_originals:
         cannot(thing)
     trial = current()
-    now = Entries(one for one in entries if one.is_there is not False)
+    kind = Heap if type(entries) is Heap else Entries
+    now = kind(one for one in entries if one.is_there is not False)
     if len(now) > MOST:
         raise refuse(f"makes a list that may have more than {MOST} items")
     if in_arms() and trial is not None:
@@ -444,11 +459,11 @@ def _checked(thing: PartialList) -> PartialList:
 
 
 def _append(thing: PartialList, item: Any) -> None:
-    _store(thing, [*entries_of(thing), _entry(item)])
+    store(thing, [*entries_of(thing), _entry(item)])
 
 
 def _append_left(thing: PartialList, item: Any) -> None:
-    _store(thing, [_entry(item), *entries_of(thing)])
+    store(thing, [_entry(item), *entries_of(thing)])
 
 
 def _entry(item: Any) -> Entry:
@@ -461,7 +476,7 @@ def _entry(item: Any) -> Entry:
 def extend(thing: PartialList, items: Any) -> None:
     """``thing.extend(items)``."""
     again = [one._replace(number=next(numbers)) for one in entries_of(items)]
-    _store(thing, [*entries_of(thing), *again])
+    store(thing, [*entries_of(thing), *again])
 
 
 def _pop(thing: PartialList, *places: Any) -> Any:
@@ -475,7 +490,7 @@ def _taken(thing: PartialList, place: Any = -1) -> Any:
     if all(one.is_there is True for one in entries) and type(place) is int:
         left = list(entries)
         found = left.pop(place).item
-        _store(thing, left)
+        store(thing, left)
         return found
     tests = at_place(entries, place)
     found = item_at(thing, place)
@@ -487,10 +502,10 @@ def _without(thing: PartialList, entries: Sequence[Entry], tests: Sequence[Any])
     """Take the entry out whose test holds. If all are there, those after it move forward: it is known how many stay."""
     if all(one.is_there is True and not may_be_chosen(one.item) for one in entries):
         moved = without_item([one.item for one in entries], tests, chosen_at)
-        _store(thing, [one._replace(item=item) for one, item in zip(entries, moved, strict=False)])
+        store(thing, [one._replace(item=item) for one, item in zip(entries, moved, strict=False)])
         return
     left = [one._replace(is_there=both(one.is_there, negated(t))) for one, t in zip(entries, tests, strict=True)]
-    _store(thing, [one for one in left if one.is_there is not False])
+    store(thing, [one for one in left if one.is_there is not False])
 
 
 def _insert(thing: PartialList, place: Any, item: Any) -> None:
@@ -498,13 +513,13 @@ def _insert(thing: PartialList, place: Any, item: Any) -> None:
     if type(place) is int and (place == 0 or all(one.is_there is True for one in entries)):
         made = list(entries)
         made.insert(place, _entry(item))
-        _store(thing, made)
+        store(thing, made)
         return
     if type(place) is int or not is_no_negative(place) or not all(one.is_there is True for one in entries):
         cannot(thing)
     tests = [is_number(place, i) for i in range(len(entries))]
     moved = with_item([one.item for one in entries], tests, item, chosen_at)
-    _store(thing, [one._replace(item=new) for one, new in zip([*entries, _entry(item)], moved, strict=True)])
+    store(thing, [one._replace(item=new) for one, new in zip([*entries, _entry(item)], moved, strict=True)])
 
 
 def delete(thing: PartialList, place: Any) -> None:
@@ -552,20 +567,20 @@ def set_item_at(thing: PartialList, key: Any, value: Any) -> None:
     if not must_hold(any_of(tests)):
         raise IndexError("list assignment index out of range")
     pairs = zip(entries, tests, strict=True)
-    _store(thing, [one._replace(item=chosen_at(test, value, one.item)) for one, test in pairs])
+    store(thing, [one._replace(item=chosen_at(test, value, one.item)) for one, test in pairs])
 
 
 _METHODS: dict[str, Callable[..., Any]] = {
     "__delitem__": delete,
     "append": _append,
     "appendleft": _append_left,
-    "clear": lambda thing: _store(thing, ()),
+    "clear": lambda thing: store(thing, ()),
     "copy": lambda thing: _copied(thing, thing._rg_kind),
     "extend": extend,
     "index": _index,
     "insert": _insert,
     "pop": _pop,
-    "sort": lambda thing, **options: _store(thing, _sorted(thing, **options)._rg_entries),
+    "sort": lambda thing, **options: store(thing, _sorted(thing, **options)._rg_entries),
     "popleft": lambda thing: _taken(thing, 0),
     "remove": _remove,
     **dict.fromkeys(("extendleft", "reverse", "rotate", "__setstate__"), lambda thing, *_, **__: cannot(thing)),

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from ...tracing.bool_tracer import BoolTracer
 from ..selecting.selections import Selection
 from ..trial import NotAnArmError, refuse
-from .conditions import negated
+from .conditions import must_hold_around, negated
 from .entry_places import both
 from .frozen_list import FrozenList
-from .partial_list import Entries, Entry, Originals, PartialList, held_elsewhere
+from .heaps import heap_of
+from .partial_list import Entries, Entry, Heap, Originals, PartialList, held_elsewhere
 from .partial_lists import MOST, entries_of, numbers
 
 __all__ = ["chosen_of", "merged"]
 
 
-def merged(selection: Selection, test: BoolTracer, yes: Sequence[Entry], no: Sequence[Entry]) -> Entries:
+def merged(selection: Selection, test: BoolTracer, yes: Entries, no: Entries) -> Entries:
     """What a list may have after two arms, by the test of the first one."""
+    kind: Any = Heap if Heap in (type(yes), type(no)) else Entries
+    if kind is Heap:
+        yes, no = (heap_of(one, must_hold_around) for one in (yes, no))
     mine, theirs = ({one.number: one for one in entries} for entries in (yes, no))
     absent = negated(test)
     made: list[Entry] = []
@@ -53,16 +57,19 @@ def merged(selection: Selection, test: BoolTracer, yes: Sequence[Entry], no: Seq
     side_by_side(new, rest)
     if len(made) > MOST:
         raise refuse(f"makes a list that may have more than {MOST} items")
-    return Entries(made)
+    return kind(made)  # type: ignore[no-any-return]
 
 
 def chosen_of(selection: Selection, test: BoolTracer, yes: Any, no: Any) -> PartialList:
     """One of two lists: a copy, which does not change, and from then on neither do they."""
     kinds = {one._rg_kind if type(one) is PartialList else list for one in (yes, no)}
-    if len(kinds) > 1 or FrozenList in (type(yes), type(no)):
+    if len(kinds) > 1:
         raise refuse("gives another kind of list")
     originals: Originals = {}
     for one in (yes, no):
+        if type(one) is FrozenList:  # which does not change itself
+            originals |= held_elsewhere(one._originals)
+            continue
         is_partial = type(one) is PartialList
         originals |= held_elsewhere(one._rg_originals) if is_partial else {}
         originals.setdefault(id(one), (one, tuple(one._rg_entries if is_partial else one)))
