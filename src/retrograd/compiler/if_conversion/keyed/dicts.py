@@ -25,6 +25,7 @@ from .entries import (
     chosen_of,
     either,
     is_kept,
+    is_open,
     is_surely,
     key_at,
     keys_of,
@@ -55,6 +56,7 @@ __all__ = [
     "read_on",
     "replace",
     "set_default",
+    "sorted_pairs",
     "store",
     "taken",
     "truth",
@@ -127,6 +129,8 @@ def read(thing: PartialDict, key: Any) -> Any:
 
 def missing(key: Any) -> KeyError:
     """What a key is answered with that is not there, as it is in this run."""
+    if type(key) is tuple:
+        return KeyError(tuple(one.constant if is_choice(one) else one for one in key))
     return KeyError(key.constant if is_choice(key) else key.outcome if is_comparison(key) else key)
 
 
@@ -177,8 +181,12 @@ def plain(thing: Any) -> Any:
     for one, other in itertools.pairwise(there):
         if not one.since < other.since:
             cannot("has two keys that came at once")
-    pairs = [(one.key.plain() if is_choice(one.key) else one.key, one.value) for one in there]
+    pairs = [(_plain_key(one.key), one.value) for one in there]
     return Counter(dict(pairs)) if thing._rg_kind is Counter else dict(pairs)
+
+
+def _plain_key(key: Any) -> Any:
+    return key.plain() if is_choice(key) else tuple(map(_plain_key, key)) if is_open(key) else key
 
 
 def equal(thing: Any, other: Any) -> Any:
@@ -211,6 +219,13 @@ def listed(thing: Any, name: str, has_key: bool) -> Any:
     is_of_keys = type(thing) is not PartialView or thing._rg_name != "values"
     is_free = name in _OF_ANY_ORDER or (name in _OF_KEYS and is_of_keys and not has_key)
     return PartialList(without_order(thing) if is_free else entries_in_order(thing))
+
+
+def sorted_pairs(view: PartialView, reverse: bool) -> PartialList:
+    """``sorted(things.items())``: no two have the same key, so that what it stands for is not compared."""
+    pairs = without_order(view)
+    keys = [one.item[0] for one in pairs]
+    return partial(*sorted_entries([one.item for one in pairs], [one.is_there for one in pairs], keys, reverse))
 
 
 def entries_in_order(thing: Any) -> Entries:
@@ -305,7 +320,7 @@ def taken(thing: Any, key: Any, *default: Any) -> Any:
     entries = list(thing._rg_entries)
     for one, test in keys:
         entries = without(entries, one, test)
-        thing._rg_fresh.pop(one, None) if not is_choice(one) else None
+        thing._rg_fresh.pop(one, None) if not is_open(one) else None
     thing._rg_shown.clear()
     replace(thing, entries)
     return value
@@ -370,7 +385,7 @@ def _cleared(thing: Any) -> None:
 def _set_default(thing: PartialDict, key: Any, default: Any = None) -> Any:
     keys = keys_of(key)
     if type(default) not in NUMBERS and not is_choice(default):
-        if len(keys) > 1 or is_choice(keys[0][0]):
+        if len(keys) > 1 or is_open(keys[0][0]):
             cannot("gets what may be for several keys")
         found = is_there(thing, keys)
         if found is not False and not is_surely(found):

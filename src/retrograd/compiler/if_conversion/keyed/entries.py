@@ -6,6 +6,7 @@ import builtins
 import enum
 import functools
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -30,6 +31,7 @@ __all__ = [
     "chosen_of",
     "either",
     "is_kept",
+    "is_open",
     "is_surely",
     "key_at",
     "keys_of",
@@ -43,8 +45,8 @@ __all__ = [
     "without",
 ]
 
-#: So many keys there may be at most.
-MOST = 64
+#: So many keys there may be at most, and so many that a tuple of ints may be are told apart one by one.
+MOST, _MOST_OF_TUPLE = 64, 16
 
 #: A key, and whether it is that one.
 Key = tuple[Any, Any]
@@ -86,6 +88,11 @@ def keys_of(key: Any) -> list[Key]:
     return [(_constant(key), True)]
 
 
+def is_open(key: Any) -> bool:
+    """Whether a key is no constant: an int that may be any, or a tuple with such ints."""
+    return is_choice(key) or (type(key) is tuple and any(map(is_choice, key)))
+
+
 def _keys_of_choice(key: ChoiceTracer) -> list[Key]:
     options = key.possible()
     if key.kind not in (int, str) or (options is None and key.kind is not int):
@@ -99,7 +106,10 @@ def _keys_of_choice(key: ChoiceTracer) -> list[Key]:
 
 def _keys_of_tuple(key: tuple[Any, ...]) -> list[Key]:
     parts = list(map(keys_of, key))
-    if functools.reduce(lambda count, part: count * len(part), parts, 1) > MOST:
+    count = math.prod(map(len, parts))
+    if count > _MOST_OF_TUPLE and all(part.kind is int if is_choice(part) else _is_constant(part) for part in key):
+        return [(key, True)]
+    if count > MOST:
         cannot("has keys of which there may be too many")
     found: list[Key] = []
     for each in itertools.product(*parts):
@@ -132,6 +142,8 @@ def are_same(one: Any, other: Any) -> Any:
     """Whether two keys are one, as a dictionary has them: 1, 1.0 and True are."""
     if one is other:
         return True
+    if type(one) is type(other) is tuple and (is_open(one) or is_open(other)):
+        return len(one) == len(other) and functools.reduce(both, map(are_same, one, other), True)
     if is_choice(one) and is_choice(other):
         return _are_equal(one, other)
     if is_choice(other):
@@ -157,7 +169,7 @@ def _are_equal(one: ChoiceTracer, other: ChoiceTracer) -> Any:
 
 def _is_very_key(one: Any, other: Any) -> bool:
     """Whether two keys are one whatever decisions choose."""
-    return one is other or (not is_choice(one) and not is_choice(other) and bool(one == other))
+    return one is other or (not is_open(one) and not is_open(other) and bool(one == other))
 
 
 def is_surely(test: Any) -> bool:
@@ -233,7 +245,7 @@ def with_default(
 def _fresh(thing: Any, key: Any, factory: Any) -> Any:
     """What is made of a key that was not there: in the other arm of a test the same one."""
     made = factory()
-    if type(made) in NUMBERS or is_choice(key):
+    if type(made) in NUMBERS or is_open(key):
         return made
     kept, value = thing._rg_fresh.setdefault(key, (factory, made))
     return value if kept is factory else made
@@ -264,7 +276,7 @@ def _entered(one: KeyEntry, key: Any, new: Any, when: int) -> KeyEntry:
 
 def _check_shown(one: Any, other: Any) -> None:
     """Two keys that are one look alike, so that it does not matter which was put in first."""
-    if not is_choice(one) and not is_choice(other) and repr(one) != repr(other):
+    if not is_open(one) and not is_open(other) and repr(one) != repr(other):
         cannot("has 1 or True as a key")
 
 

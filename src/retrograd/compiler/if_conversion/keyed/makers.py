@@ -8,16 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...tracing.bool_tracer import BoolTracer
-from ...tracing.choice_tracer import is_choice
 from ..selecting.allowed import call, items
 from ..selecting.places import as_key, attribute, born, set_item
-from ..tracers.maybe_tracer import MaybeTracer
-from ..tracers.object_tracer import ObjectTracer
 from ..tracers.partial_list import PartialIterator, PartialList
 from ..tracers.partial_lists import entries_of, partial
 from ..trial import current, in_arms, refuse
 from .dicts import counted, done, is_there, set_default, store, updated, value_of
-from .entries import cannot, keys_of, surely_absent
+from .entries import cannot, is_open, keys_of, surely_absent
+from .noted import has_traced_keys, is_traced
 from .sets import set_of
 from .tracers import KEYED, PartialDict, PartialSet
 
@@ -33,7 +31,7 @@ def made(function: Any, is_changed: bool, *arguments: Any, **options: Any) -> An
     """``function(*arguments)``, if it is ``dict``, ``set``, ``defaultdict`` or ``Counter``."""
     trial, function = current(), _named(function)
     is_maker = any(function is one for one in (dict, set, defaultdict, Counter))
-    if trial is None or not is_maker or not (is_changed or any(map(_has_traced_keys, arguments))):
+    if trial is None or not is_maker or not (is_changed or any(map(has_traced_keys, arguments))):
         return _constants(*arguments) if function is set and in_arms() else call(function, *arguments, **options)
     trial.wants_dicts |= not is_changed
     if not trial.dicts:
@@ -76,18 +74,6 @@ def _listed(things: Any) -> Any:
     return list(items(things)) if hasattr(type(things), "__next__") and not is_known else things
 
 
-def _has_traced_keys(things: Any) -> bool:
-    if type(things) in KEYED or type(things) in (PartialList, PartialIterator):
-        return True
-    return type(things) in (list, tuple) and any(
-        _is_traced(one) or (type(one) is tuple and any(map(_is_traced, one))) for one in things
-    )
-
-
-def _is_traced(key: Any) -> bool:
-    return is_choice(key) or type(key) in (BoolTracer, MaybeTracer, ObjectTracer)
-
-
 # --- what makes the values of missing keys ------------------------------------------------------------------------
 
 
@@ -108,12 +94,17 @@ def _empty_dict() -> Any:
     return PartialDict((), dict)
 
 
+def _empty_counter() -> Any:
+    return PartialDict((), Counter)
+
+
 _FACTORIES: dict[Any, Callable[[], Any]] = {
     float: float,
     int: int,
     list: _empty_list,
     set: _empty_set,
     dict: _empty_dict,
+    Counter: _empty_counter,
 }
 #: What makes a list, a dictionary or a set, by its name.
 _NAMES: dict[str, Any] = {"list": list, "dict": dict, "set": set}
@@ -152,7 +143,7 @@ class Maker:
             return inner if inner is NotImplemented else lambda: PartialDict((), defaultdict, inner)
         if self._arguments:
             return NotImplemented
-        return (lambda: PartialDict((), Counter)) if self._function is Counter else _factory_of(self._function)
+        return _factory_of(self._function)
 
 
 def store_new(thing: Any, key: Any, kind: Any) -> None:
@@ -164,7 +155,7 @@ def store_new(thing: Any, key: Any, kind: Any) -> None:
     keys = keys_of(key)
     if surely_absent(is_there(thing, keys, key)):
         done(set_default, thing, keys, _FACTORIES[kind])
-    elif len(keys) > 1 or is_choice(keys[0][0]):
+    elif len(keys) > 1 or is_open(keys[0][0]):
         cannot("gets what may be for several keys")
     else:
         done(store, thing, key, _FACTORIES[kind]())
@@ -175,7 +166,7 @@ def set_default_of(thing: Any, key: Any, kind: Any) -> Any:
     trial = current()
     kind = _named(kind)
     if type(thing) is not PartialDict or not any(kind is one for one in _NAMES.values()):
-        if trial is not None and not trial.dicts and (_is_traced(key) or trial.frames):
+        if trial is not None and not trial.dicts and (is_traced(key) or trial.frames):
             trial.wants_dicts = True
         return call(attribute(thing, "setdefault"), key, call(kind))
     factory = _FACTORIES[kind]
@@ -197,7 +188,7 @@ def in_order(things: Any) -> Any:
 def collected(kind: Any, given: Sequence[Any], tests: Sequence[Any]) -> Any:
     """A dictionary of pairs, a set, or a Counter, of what passes."""
     keys = [one[0] for one in given] if kind is dict and all(type(one) is tuple for one in given) else list(given)
-    if BoolTracer not in map(type, tests) and not _has_traced_keys(keys):
+    if BoolTracer not in map(type, tests) and not has_traced_keys(keys):
         for key in keys:
             as_key(key)
         return born(kind(given))

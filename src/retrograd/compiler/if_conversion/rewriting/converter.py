@@ -53,12 +53,13 @@ __all__ = ["Wanted", "as_arm", "converted", "refusals", "unconverted"]
 
 #: Methods and functions that sort.
 _ORDERS = KEEP_IN_ORDER | {"argsort", "sort", "sorted"}
-#: Methods and functions that search, sort, ask what decisions choose, put items in, or take them out.
+#: Methods and functions that search, sort, ask what decisions choose, put items in, take them out, or make keys.
 _SEARCHES = frozenset(
     {
         *("accumulate", "filter", "get", "index", "isinstance", "median", "nlargest", "nsmallest"),
         *("range", "remove"),
         *("__delitem__", "add", "discard", "insert", "pop", "setdefault"),
+        *("Counter", "dict", "set"),
         *_ORDERS,
     }
 )

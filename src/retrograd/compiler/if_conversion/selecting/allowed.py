@@ -99,6 +99,8 @@ _MAKERS = frozenset({list, dict, collections.deque, collections.defaultdict})
 _LAZY = frozenset({zip, enumerate, reversed, list, tuple})
 #: What does with each thing that may be chosen what is asked of it.
 _CHOSEN = frozenset({KeyedMethod, ListMethod, ObjectTracer, PartialList, *KEYED})
+#: Those of them whose own methods do so.
+_WHOLE = frozenset({PartialList, *KEYED})
 _PARTIAL = frozenset({PartialList, PartialIterator, *KEYED})
 _SINGLE = OPERANDS - {list, tuple, FrozenList}
 _DEFAULTS = [(), (None,), (float,), (int,), (list,), (dict,), (str,), (tuple,), (set,)]
@@ -287,7 +289,7 @@ def held(thing: Any) -> Any:
 def call(function: Any, *arguments: Any, **options: Any) -> Any:
     """``function(*arguments, **options)``; a function of the user's is held to the same rules."""
     kind = type(function)
-    if kind in _CHOSEN or (kind is types.MethodType and type(function.__self__) is PartialList):
+    if kind in _CHOSEN or (kind is types.MethodType and type(function.__self__) in _WHOLE):
         return function(*arguments, **options)
     if current() is not None and function is not isinstance and (follower := follower_of(function)) is not None:
         function, kind = follower, types.FunctionType

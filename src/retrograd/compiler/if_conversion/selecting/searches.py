@@ -121,8 +121,14 @@ def sorted_by(things: Sequence[Any], key: Callable[[Any], Any] | None = None, re
 def sorted_entries(
     things: Sequence[Any], tests: Sequence[Any], by: Sequence[Any], reverse: bool
 ) -> tuple[list[Any], list[Any]]:
-    """The same of things that are there if a test holds: those that are come first. The things, and the tests."""
+    """The same of things that are there if a test holds. The things, and the tests.
+
+    Those that are there come first, unless the keys are constants, which have their order whatever is there.
+    """
     ordered, is_there, keys = list(things), list(tests), list(map(_with_numbers, by))
+    if all(map(_is_constant, keys)) and have_order(keys):
+        places = sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
+        return [ordered[i] for i in places], [is_there[i] for i in places]
     if len(keys) > _MOST_SORTED or not have_order(keys):
         raise refuse("sorts a list whose length decisions choose")
     _exchange(keys, [ordered], is_there, reverse)
@@ -181,6 +187,10 @@ def _is_traced(thing: Any) -> bool:
     if isinstance(thing, tuple):
         return any(map(_is_traced, thing))
     return type(thing) is Value or is_tracer(thing) or (is_choice(thing) and type(thing.constant) is int)
+
+
+def _is_constant(key: Any) -> bool:
+    return all(map(_is_constant, key)) if type(key) is tuple else type(key) in (int, float, str)
 
 
 def is_open(things: Iterable[Any]) -> bool:

@@ -96,7 +96,8 @@ def plain(thing: PartialList) -> Any:
         recorder().decides_choice()
     items = [one.item for one in entries if one.is_there]
     if thing._rg_kind is range:
-        return range(items[0], items[-1] + 1) if items else range(0)
+        step = items[1] - items[0] if len(items) > 1 else 1
+        return range(items[0], items[-1] + step, step) if items else range(0)
     return thing._rg_kind(items)
 
 
@@ -229,6 +230,8 @@ def of_function(function: Any, arguments: tuple[Any, ...], options: dict[str, An
     if not is_pythons or name not in _FUNCTIONS:
         return NotImplemented
     if not KEYED.isdisjoint(map(type, arguments)):
+        if name == "sorted" and options.keys() <= {"reverse"} and getattr(arguments[0], "_rg_name", "") == "items":
+            return _keyed().sorted_pairs(arguments[0], bool(options.get("reverse")))
         arguments = tuple(_keyed().listed(one, name, options.get("key") is not None) for one in arguments)
     return _FUNCTIONS[name](*arguments, **options)
 
@@ -371,21 +374,28 @@ def _derived(make: Callable[..., Any], kind: Any, function: Any, *things: Any) -
 
 
 def _range(*bounds: Any) -> Any:
-    """``range(n)``, of an int that decisions choose."""
-    if len(bounds) == 2 and type(bounds[0]) is int:
-        first, count = bounds
-    elif len(bounds) == 1:
-        first, count = 0, bounds[0]
-    else:
+    """``range(n)``, of an int that decisions choose, or ``range(a, b, step)``, where they choose the bounds."""
+    first, last, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    begins, ends, trial = _ends_of(first), _ends_of(last), current()
+    if not (is_choice(first) or is_choice(last)) or begins is None or ends is None or trial is None:
         return NotImplemented
-    options = count.possible() if is_choice(count) else None
-    trial = current()
-    if not options or max(options) - first > _LONGEST_RANGE or trial is None:
+    if type(step) is not int or step == 0 or (step not in (1, -1) and is_choice(first)):
+        return NotImplemented  # which numbers there are depends on the first
+    (low, high), (least, most) = begins, ends
+    among = range(low, most, step) if step > 0 else range(high, least, step)
+    if len(among) > _LONGEST_RANGE:
         return NotImplemented
     trial.wants_lists = True
     if not trial.lists:
         return NotImplemented
-    return partial(range(first, max(options)), [count > place for place in range(first, max(options))], range)
+    tests = [both(first <= one, last > one) if step > 0 else both(first >= one, last < one) for one in among]
+    return partial(among, tests, range)
+
+
+def _ends_of(bound: Any) -> tuple[int, int] | None:
+    """The least and the largest int that one may be; None of what may be any, or is none."""
+    options = bound.possible() if is_choice(bound) else [bound] if type(bound) is int else None
+    return (min(options), max(options)) if options and all(type(one) is int for one in options) else None
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
