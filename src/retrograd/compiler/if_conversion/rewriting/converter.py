@@ -56,7 +56,7 @@ _ORDERS = KEEP_IN_ORDER | {"argsort", "sort", "sorted"}
 #: Methods and functions that search, sort, ask what decisions choose, put items in, take them out, or make keys.
 _SEARCHES = frozenset(
     {
-        *("accumulate", "filter", "get", "index", "isinstance", "median", "nlargest", "nsmallest"),
+        *("accumulate", "filter", "get", "index", "isinstance", "len", "median", "nlargest", "nsmallest"),
         *("range", "remove"),
         *("__delitem__", "add", "discard", "insert", "pop", "setdefault"),
         *("Counter", "dict", "set"),

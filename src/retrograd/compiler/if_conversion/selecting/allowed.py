@@ -35,6 +35,7 @@ from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
 from ..tracers.partial_list import EntriesOf, ListMethod, PartialIterator, PartialList
 from ..tracers.partial_lists import of_function
+from ..tracers.selected_array import SelectedArray
 from ..trial import current, in_arms, refuse
 from .comparing import SEARCHED, is_among
 from .domains import inside_domain
@@ -98,11 +99,11 @@ _METHODS = frozenset({"get", "items", "keys", "values", "index", "count", "copy"
 _MAKERS = frozenset({list, dict, collections.deque, collections.defaultdict})
 _LAZY = frozenset({zip, enumerate, reversed, list, tuple})
 #: What does with each thing that may be chosen what is asked of it.
-_CHOSEN = frozenset({KeyedMethod, ListMethod, ObjectTracer, PartialList, *KEYED})
+_CHOSEN = frozenset({SelectedArray, KeyedMethod, ListMethod, ObjectTracer, PartialList, *KEYED})
 #: Those of them whose own methods do so.
-_WHOLE = frozenset({PartialList, *KEYED})
+_WHOLE = frozenset({SelectedArray, PartialList, *KEYED})
 _PARTIAL = frozenset({PartialList, PartialIterator, *KEYED})
-_SINGLE = OPERANDS - {list, tuple, FrozenList}
+_SINGLE = (OPERANDS | {SelectedArray}) - {list, tuple, FrozenList}
 _DEFAULTS = [(), (None,), (float,), (int,), (list,), (dict,), (str,), (tuple,), (set,)]
 _CONSTANTS = frozenset({int, str, bool, bytes, type(None)})
 _OUR_MODULES = frozenset(
@@ -293,6 +294,8 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         return function(*arguments, **options)
     if current() is not None and function is not isinstance and (follower := follower_of(function)) is not None:
         function, kind = follower, types.FunctionType
+    if len(arguments) == 1 and function is len and type(arguments[0]) is SelectedArray:
+        return arguments[0].size
     if len(arguments) == 1 and function is len and are_keyed(arguments[0]):
         return asked_of_each(arguments[0], lambda one: call(len, one))
     if kind in (types.BuiltinFunctionType, type) and function in _READERS:  # of None they would raise

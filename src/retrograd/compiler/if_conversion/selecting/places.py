@@ -25,6 +25,7 @@ from ..tracers.frozen_list import FrozenList
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
 from ..tracers.partial_list import ListMethod, PartialList
+from ..tracers.selected_array import SelectedArray, selected
 from ..tracers.test_array import TestArray
 from ..trial import Frame, NotAnArmError, current, in_arms, once, recorder, refuse, running_line
 from .kinds import CONTAINERS, DICTIONARIES, OPERANDS, STILL
@@ -159,7 +160,7 @@ def _getter(kind: Any, name: str, is_class: bool) -> types.FunctionType | None:
     return None
 
 
-_READ_AS_THEY_ARE = OPERANDS | {ObjectTracer, PartialList, ListMethod, KeyedMethod, *KEYED}
+_READ_AS_THEY_ARE = OPERANDS | {ObjectTracer, SelectedArray, PartialList, ListMethod, KeyedMethod, *KEYED}
 
 
 def set_attribute(thing: Any, name: str, value: Any) -> None:
@@ -214,6 +215,8 @@ def item(thing: Any, key: Any, at_once: bool = False) -> Any:
         return np.array(found, object) if type(found) is list else found
     if current() is not None and type(thing) is np.ndarray and (keys := keys_of(thing, key, _places)):
         return _at_one_of(thing, keys)
+    if type(key) is TestArray and (found := selected(thing, key)) is not None:
+        return found
     found = thing[key]
     return born(found) if type(thing) is list and type(key) is slice else found
 
