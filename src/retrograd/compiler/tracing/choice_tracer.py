@@ -184,6 +184,9 @@ class ChoiceTracer:
         if mine is int and type(other) is IndexTracer and (number := self._recorder.number_of_index(other)) is not None:
             return self._compared(kind, relation, number, engine.concrete(number))
         if mine is int and type(other) is int and abs(other) <= LARGEST:
+            outcomes = {relation(one, other) for one in self.options or ()}
+            if len(outcomes) == 1:  # whichever it is
+                return outcomes.pop()
             return self._compared(kind, relation, float(other), other)
         if mine is str and type(other) is str and kind in ("==", "!="):
             if self.options is not None and other not in self.options:

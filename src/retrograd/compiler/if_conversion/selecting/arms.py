@@ -29,6 +29,7 @@ from ..keyed.dicts import members
 from ..keyed.tracers import KEYED
 from ..operators import COMPARISONS, OF_TESTS
 from ..tracers import conditions
+from ..tracers.bounded_queues import bounded
 from ..tracers.conditions import is_taken, joined
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.partial_list import EntriesOf, Entry, PartialIterator, PartialList
@@ -281,8 +282,10 @@ def changing(thing: Any, make: Callable[[], Any] | None = None) -> Any:
         return makers.changing(thing)
     if make is not None and make() not in (list, deque):  # it may be another one's list
         return thing
-    is_list = type(thing) in (list, deque) and getattr(thing, "maxlen", None) is None
-    return born(partial(thing, kind=type(thing))) if trial is not None and trial.lists and is_list else thing
+    if trial is None or not trial.lists or type(thing) not in (list, deque):
+        return thing
+    is_bounded = type(thing) is deque and thing.maxlen is not None
+    return born(bounded(thing) if is_bounded else partial(thing, kind=type(thing)))
 
 
 def changing_in(thing: Any) -> Any:

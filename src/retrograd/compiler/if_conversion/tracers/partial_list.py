@@ -127,17 +127,25 @@ class PartialList:
         entries: what it may have.
         kind: ``list`` or ``deque``.
         originals: of one that decisions have chosen, those that it is a copy of; from then on, none of them changes.
+        most: the ``maxlen`` of a deque, if it has one.
         chosen: of one that an index or a key chooses, those by their places, and which it is: to append to it is to
             append to each of them that it may be.
     """
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]
-    __slots__ = ("_rg_chosen", "_rg_entries", "_rg_kind", "_rg_originals")
+    __slots__ = ("_rg_chosen", "_rg_entries", "_rg_kind", "_rg_most", "_rg_originals")
 
-    def __init__(self, entries: Iterable[Entry], kind: type = list, originals: Originals | None = None) -> None:
+    def __init__(
+        self,
+        entries: Iterable[Entry],
+        kind: type = list,
+        originals: Originals | None = None,
+        most: int | None = None,
+    ) -> None:
         self._rg_chosen: tuple[Mapping[Any, Any], Any] | None = None
         self._rg_entries: Entries = Entries(entries)
         self._rg_kind = kind
+        self._rg_most = most
         self._rg_originals: Originals = originals or {}
 
     @property  # type: ignore[misc]

@@ -98,7 +98,7 @@ def plain(thing: PartialList) -> Any:
     if thing._rg_kind is range:
         step = items[1] - items[0] if len(items) > 1 else 1
         return range(items[0], items[-1] + step, step) if items else range(0)
-    return thing._rg_kind(items)
+    return deque(items, thing._rg_most) if thing._rg_kind is deque else thing._rg_kind(items)
 
 
 def read_on(thing: Any) -> Iterator[Entry]:
@@ -214,6 +214,8 @@ def joined_lists(one: Any, other: Any) -> Any:
     kinds = [each._rg_kind if type(each) is PartialList else type(each) for each in (one, other)]
     if kinds[0] is not kinds[1] or kinds[0] not in (list, deque):
         return NotImplemented
+    if any(getattr(each, "maxlen", None) is not None for each in (one, other)):
+        raise refuse("adds to a deque with a maxlen")
     again = [each._replace(number=next(numbers)) for each in entries_of(other)]  # which may be the same list
     return _checked(PartialList([*entries_of(one), *again], kinds[0]))
 
@@ -419,13 +421,22 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 # --- changes ------------------------------------------------------------------------------------------------------
 
 
-def method(thing: PartialList, name: str) -> Callable[..., Any]:
+def method(thing: PartialList, name: str) -> Any:
     """``thing.name``. Those that change it are all known."""
+    if name == "maxlen" and thing._rg_kind is deque:
+        return thing._rg_most
     if not hasattr(thing._rg_kind, name):
         raise AttributeError(f"{thing._rg_kind.__name__!r} object has no attribute {name!r}")
     if thing._rg_chosen is not None and name in APPENDING:
         return ListMethod(functools.partial(_change_each, name, *thing._rg_chosen), thing)
-    return ListMethod(_METHODS.get(name) or functools.partial(_of_plain, name), thing)
+    methods = _METHODS if thing._rg_most is None else _bounded()
+    return ListMethod(methods.get(name) or functools.partial(_of_plain, name), thing)
+
+
+def _bounded() -> dict[str, Callable[..., Any]]:
+    from .bounded_queues import METHODS  # which imports this module
+
+    return METHODS
 
 
 def _change_each(name: str, things: Mapping[Any, Any], key: ChoiceTracer, _: PartialList, *arguments: Any) -> None:
@@ -485,6 +496,8 @@ def _entry(item: Any) -> Entry:
 
 def extend(thing: PartialList, items: Any) -> None:
     """``thing.extend(items)``."""
+    if thing._rg_most is not None:
+        return _bounded()["extend"](thing, items)  # type: ignore[no-any-return]
     again = [one._replace(number=next(numbers)) for one in entries_of(items)]
     store(thing, [*entries_of(thing), *again])
 
@@ -534,7 +547,7 @@ def _insert(thing: PartialList, place: Any, item: Any) -> None:
 
 def delete(thing: PartialList, place: Any) -> None:
     """``del thing[place]``."""
-    _taken(thing, place) if not isinstance(place, slice) else cannot(thing)
+    _taken(thing, place) if not isinstance(place, slice) and thing._rg_most is None else cannot(thing)
 
 
 def _remove(thing: PartialList, item: Any) -> None:

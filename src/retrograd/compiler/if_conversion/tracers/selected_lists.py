@@ -63,7 +63,8 @@ def merged(selection: Selection, test: BoolTracer, yes: Entries, no: Entries) ->
 def chosen_of(selection: Selection, test: BoolTracer, yes: Any, no: Any) -> PartialList:
     """One of two lists: a copy, which does not change, and from then on neither do they."""
     kinds = {one._rg_kind if type(one) is PartialList else list for one in (yes, no)}
-    if len(kinds) > 1:
+    bounds = {one._rg_most if type(one) is PartialList else None for one in (yes, no)}
+    if len(kinds) > 1 or len(bounds) > 1:
         raise refuse("gives another kind of list")
     originals: Originals = {}
     for one in (yes, no):
@@ -73,4 +74,4 @@ def chosen_of(selection: Selection, test: BoolTracer, yes: Any, no: Any) -> Part
         is_partial = type(one) is PartialList
         originals |= held_elsewhere(one._rg_originals) if is_partial else {}
         originals.setdefault(id(one), (one, tuple(one._rg_entries if is_partial else one)))
-    return PartialList(merged(selection, test, entries_of(yes), entries_of(no)), kinds.pop(), originals)
+    return PartialList(merged(selection, test, entries_of(yes), entries_of(no)), kinds.pop(), originals, bounds.pop())
