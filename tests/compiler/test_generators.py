@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from support.flipping import Function, each_of, flips, is_converted
 
 import retrograd as rg
+from retrograd import math as m
 
 pytestmark = pytest.mark.native
 
@@ -144,17 +145,9 @@ def begun_in_an_arm(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return total
 
 
-@each_of(passing, until, advanced_in_an_arm, run_out_in_an_arm, begun_in_an_arm, sent)
+@each_of(until, advanced_in_an_arm, run_out_in_an_arm, begun_in_an_arm, sent)
 def test_a_yield_in_an_arm_stays_a_decision(f: Function) -> None:
     flips(f, calls=30)
-
-
-def test_the_reason_names_the_yield() -> None:
-    compiled = rg.compile(passing)
-    draws = [[0.1 * ((seed * i) % 17) - 0.8 for i in range(1, 9)] for seed in range(40)]
-    with pytest.warns(rg.errors.CompileWarning, match="because one has a yield"):
-        found = [compiled(ps, [0.0] * 8) for ps in draws]
-    assert found == pytest.approx([passing(ps, [0.0] * 8) for ps in draws])
 
 
 def test_a_generator_that_outlives_the_trace_goes_on_as_it_is() -> None:
@@ -167,3 +160,206 @@ def test_a_generator_that_outlives_the_trace_goes_on_as_it_is() -> None:
 
     flips(f, calls=12)
     assert len(list(left[0])) == 11
+
+
+# --- those that yield in an arm
+
+
+class Sample(NamedTuple):
+    p: Any
+    x: float
+
+
+def events(ps: Sequence[Any], xs: Sequence[float]) -> Iterator[Any]:
+    level = ps[0]
+    for p, x in zip(ps, xs, strict=True):
+        if x > 0.5:
+            level = level * 0.7 + p
+            yield "up", level
+        elif x < -0.5:
+            level = level * 0.9
+            yield "down", level
+
+
+def of_events(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    total = 0.0 * ps[0]
+    for kind, level in events(ps, xs):
+        total += level if kind == "up" else -0.5 * level * level
+    return total + len(list(events(ps, xs)))
+
+
+def above(samples: Any, bound: Any) -> Iterator[Any]:
+    for one in samples:
+        if one.x > bound:
+            yield one
+
+
+def scaled(samples: Any, by: Any) -> Iterator[Any]:
+    for one in samples:
+        if one.p > -0.3:
+            yield Sample(one.p * by, one.x)
+
+
+def in_a_row(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    samples = [Sample(*pair) for pair in zip(ps, xs, strict=True)]
+    found = ps[0] * sum(one.p for one in above(samples, 0.1))
+    return found + max((m.exp(one.p) for one in above(samples, -0.5)), default=1.0)
+
+
+def some_of(ps: Sequence[Any], xs: Sequence[float]) -> Iterator[Any]:
+    yield ps[0]
+    for p, x in zip(ps, xs, strict=True):
+        if p > 1.5:
+            break
+        if x > 0.0:
+            yield from (p, x * p)
+        elif x < -1.0:
+            yield -0.25
+
+
+def left_early(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    total = 0.0 * ps[1]
+    for i, one in enumerate(some_of(ps, xs)):
+        total += (i + 1) * one
+        if total > 4.0:
+            break
+    return total
+
+
+@each_of(passing, of_events, in_a_row, left_early)
+def test_those_that_yield_in_an_arm_run_at_once(f: Function) -> None:
+    assert is_converted(flips(f, calls=30, tier="vm"), traces=9)
+
+
+def changed_meanwhile(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """The loop changes the list that the generator reads."""
+    values = list(ps)
+
+    def some(values: list[Any]) -> Iterator[Any]:
+        for i, x in enumerate(xs):
+            if x > 0.0:
+                yield i, values[i]
+
+    total = 0.0 * ps[0]
+    for i, one in some(values):
+        total += one
+        if i + 1 < len(values):
+            values[i + 1] = values[i + 1] * 0.5
+    return total
+
+
+def assigned_meanwhile(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """It assigns a variable that the generator closes over."""
+    bound = 0.3
+
+    def some() -> Iterator[Any]:
+        for p, x in zip(ps, xs, strict=True):
+            if p > bound:
+                yield x * p
+
+    total = 0.0 * ps[0]
+    for one in some():
+        total += one
+        bound = bound + 0.2
+    return total
+
+
+def set_meanwhile(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """It sets an attribute of an object that the generator reads."""
+
+    def some(pump: Pump) -> Iterator[Any]:
+        for p, x in zip(ps, xs, strict=True):
+            if p > pump.level:
+                yield x * p
+
+    pump, total = Pump(0.2), 0.0 * ps[0]
+    for one in some(pump):
+        total += one
+        pump.level += 0.3
+    return total
+
+
+def changing_what_it_reads(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    seen: list[Any] = []
+
+    def some(seen: list[Any]) -> Iterator[Any]:
+        for p, x in zip(ps, xs, strict=True):
+            if p > x:
+                seen.append(p)
+                yield p * len(seen)
+
+    total = 0.0 * ps[0]
+    for one in some(seen):
+        total += one * len(seen)
+    return total
+
+
+def one_by_one(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    pairs = list(zip(ps, xs, strict=True))
+
+    def positive() -> Iterator[Any]:
+        for p, x in pairs:
+            if x > 0.0:
+                yield p * x
+
+    them = positive()
+    return next(them, ps[0]) * 2.0 + next(them, ps[1]) + sum(them)
+
+
+def without_end(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    def tries() -> Iterator[Any]:
+        y, i = ps[0], 0
+        while i >= 0:
+            y, i = y * 0.9 + xs[i % 3], i + 1
+            if abs(y) > 0.1:
+                yield y
+
+    total = 0.0 * ps[0]
+    for one in tries():
+        total += one
+        if total * total > 2.0:
+            break
+    return total
+
+
+def in_two_loops(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """Two read one generator in turns."""
+
+    def positive() -> Iterator[Any]:
+        for p, x in zip(ps, xs, strict=True):
+            if x > -0.5:
+                yield p
+
+    them, total = positive(), 0.0 * ps[0]
+    for one in them:
+        for other in them:
+            total += one * other
+            break
+    return total
+
+
+def from_a_generator(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    samples = [Sample(*pair) for pair in zip(ps, xs, strict=True)]
+    return sum(one.p * one.x for one in above(scaled(samples, ps[1]), -0.4)) + ps[0]
+
+
+@each_of(
+    changed_meanwhile,
+    assigned_meanwhile,
+    set_meanwhile,
+    changing_what_it_reads,
+    one_by_one,
+    without_end,
+    in_two_loops,
+    from_a_generator,
+)
+def test_what_shows_when_it_runs_is_as_it_is(f: Function) -> None:
+    flips(f, calls=30, tier="vm")
+
+
+def test_the_reason_names_the_yield() -> None:
+    compiled = rg.compile(set_meanwhile)
+    draws = [[0.1 * ((seed * i) % 17) - 0.8 for i in range(1, 9)] for seed in range(40)]
+    with pytest.warns(rg.errors.CompileWarning, match="because one has a yield"):
+        found = [compiled(ps, [0.5] * 8) for ps in draws]
+    assert found == pytest.approx([set_meanwhile(ps, [0.5] * 8) for ps in draws])

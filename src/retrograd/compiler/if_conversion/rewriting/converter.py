@@ -21,6 +21,7 @@ from ..operators import COMPARISONS, IN_PLACE
 from .arm_expressions import REDUCTIONS, asks_array, is_of_tests, membership, of_tests, test_of_identity
 from .arm_statements import ArmStatements, WrittenLoop
 from .assignment_expressions import write_as_assignments
+from .generators import write_generators
 from .jumps import Loop, deciding_tests, header_of, returns, returns_or_goes_on
 from .key_statements import write_for_keys
 from .list_statements import (
@@ -115,7 +116,7 @@ def as_arm(code: types.CodeType, lists: bool) -> types.CodeType | str:
     code = unconverted(code)
     try:
         made = _written(
-            code, lambda function: _Converter(code.co_filename, function, Wanted(lists=lists)).convert_to_arm()
+            code, lambda function: _Converter(code.co_filename, function, Wanted(lists=lists), True).convert_to_arm()
         )
         return made or "whose source cannot be found"
     except RefusedError as refused:
@@ -139,10 +140,11 @@ def _written(code: types.CodeType, rewrite: Callable[[ast.FunctionDef], bool]) -
 class _Converter(ast.NodeTransformer):
     """Converts, in place, what decides on some lines of a function."""
 
-    def __init__(self, file: str, function: ast.FunctionDef, wanted: Wanted) -> None:
+    def __init__(self, file: str, function: ast.FunctionDef, wanted: Wanted, is_arm: bool = False) -> None:
         self._file, self._function, self._wanted = file, function, wanted
         write_as_assignments(function)
         self._found = write_as_tests(function)
+        self._found |= write_generators(function, wanted.lists, None if is_arm else wanted.lines)
         write_deletions(function)
         self._arms = ArmStatements(file, wanted.refused, kept(function), _free_in(function), wanted.lists)
         self._found |= wanted.lists and write_for_lists(function)

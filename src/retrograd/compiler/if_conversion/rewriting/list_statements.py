@@ -35,7 +35,10 @@ KEEP_IN_ORDER = frozenset(
 _ENTRY = "_rg_entry"
 
 #: What is written so.
-WRITTEN = ("changing", "changing_in", "entries", "is_absent", "is_there", "item_of")
+WRITTEN = (
+    *("changing", "changing_in", "entries", "is_absent", "is_there", "item_of"),
+    *("generators.collected", "generators.sources_of"),
+)
 
 
 def write_deletions(function: ast.FunctionDef) -> None:

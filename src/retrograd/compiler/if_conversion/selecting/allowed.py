@@ -23,6 +23,7 @@ from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import is_choice
 from ...tracing.float_tracer import is_tracer
 from ...tracing.followed_calls import follower_of, own_code
+from ..containers.selected_array import SelectedArray
 from ..keyed.chosen import are_keyed, asked_of_each
 from ..keyed.dicts import contains as contains_key
 from ..keyed.noted import note_keys
@@ -35,7 +36,6 @@ from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
 from ..tracers.partial_list import EntriesOf, ListMethod, PartialIterator, PartialList
 from ..tracers.partial_lists import of_function
-from ..tracers.selected_array import SelectedArray
 from ..trial import current, in_arms, refuse
 from .comparing import SEARCHED, is_among
 from .domains import inside_domain
@@ -282,7 +282,7 @@ def _unpacked(thing: Any, shape: tuple[Any, ...]) -> Any:
 
 def held(thing: Any) -> Any:
     """A thing that a variable holds, or a container; an iterator moves on when it is read."""
-    if in_arms() and hasattr(type(thing), "__next__"):
+    if in_arms() and hasattr(type(thing), "__next__") and type(thing) is not PartialIterator:
         raise refuse(f"reads from a {type(thing).__name__}, which moves on")
     return thing
 

@@ -23,13 +23,14 @@ from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import is_choice
 from ...tracing.float_tracer import is_tracer
 from ...tracing.followed_numpy import METHODS
+from ..containers import generators
+from ..containers.bounded_queues import bounded
 from ..conversions import Site
 from ..keyed import makers
 from ..keyed.dicts import members
 from ..keyed.tracers import KEYED
 from ..operators import COMPARISONS, OF_TESTS
 from ..tracers import conditions
-from ..tracers.bounded_queues import bounded
 from ..tracers.conditions import is_taken, joined
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.partial_list import EntriesOf, Entry, PartialIterator, PartialList
@@ -57,6 +58,7 @@ __all__ = [
     "either",
     "entries",
     "filtered",
+    "generators",
     "has_items",
     "in_trial",
     "is_absent",

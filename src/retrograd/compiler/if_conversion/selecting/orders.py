@@ -144,7 +144,7 @@ def _is_chosen(things: PartialList, function: Any) -> bool:
 
 
 def _of_partial_list(function: Any, things: PartialList, *others: Any) -> Any:
-    from ..tracers.heaps import changed  # which imports what imports this module
+    from ..containers.heaps import changed  # which imports what imports this module
 
     if function in _INSERTS:
         return _insert_among(things, _INSERTS[function], *others)

@@ -17,6 +17,7 @@ from ...guards.libraries import is_library
 from ...tracing.bool_tracer import BoolTracer, is_comparison
 from ...tracing.choice_tracer import ChoiceTracer, is_choice
 from ...tracing.float_tracer import FloatTracer
+from ..containers.selected_array import SelectedArray, selected
 from ..keyed.tracers import KEYED, KeyedMethod, PartialDict
 from ..tracers.chosen_arrays import keys_of, place_of
 from ..tracers.conditions import among, joined, must_hold, negated
@@ -25,7 +26,6 @@ from ..tracers.frozen_list import FrozenList
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
 from ..tracers.partial_list import ListMethod, PartialList
-from ..tracers.selected_array import SelectedArray, selected
 from ..tracers.test_array import TestArray
 from ..trial import Frame, NotAnArmError, current, in_arms, once, recorder, refuse, running_line
 from .kinds import CONTAINERS, DICTIONARIES, OPERANDS, STILL

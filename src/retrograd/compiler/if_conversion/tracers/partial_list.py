@@ -10,7 +10,7 @@ import dis
 import operator
 import sys
 from collections.abc import Iterator, Sequence
-from types import FrameType, ModuleType
+from types import FrameType, GeneratorType, ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ..keyed.tracers import KEYED
@@ -83,8 +83,10 @@ class EntriesOf:
 class PartialIterator:
     """What ``enumerate``, ``zip`` and ``reversed`` make of such lists: it is read once, while they do not change.
 
+    Or a generator that has run at once.
+
     Args:
-        kind: one of the three.
+        kind: one of the three, or that of a generator.
         entries: what it gives.
         sources: the lists that it reads, and what they hold now.
     """
@@ -105,6 +107,10 @@ class PartialIterator:
         return iter(_actions().plain_items(self))
 
     def __next__(self) -> Any:
+        if self._rg_kind is GeneratorType:
+            from ..containers.generators import refuse_next  # which imports this module
+
+            refuse_next()
         _actions().cannot(self)
 
 

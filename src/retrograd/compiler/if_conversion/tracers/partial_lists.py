@@ -9,7 +9,7 @@ import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from types import ModuleType
+from types import GeneratorType, ModuleType
 from typing import Any
 
 from ....engine.source_lines import current_location
@@ -34,6 +34,7 @@ __all__ = [
     "done",
     "entries_of",
     "extend",
+    "has_changed",
     "item_at",
     "joined_lists",
     "method",
@@ -111,11 +112,11 @@ def read_on(thing: Any) -> Iterator[Entry]:
         if thing._rg_is_read:
             cannot(thing)
         thing._rg_is_read = True
-    if any(_has_changed(*source) for source in sources):  # of an empty one, too
+    if any(has_changed(*source) for source in sources):  # of an empty one, too
         cannot(thing)
     for one in thing._rg_entries:
         yield one
-        if any(_has_changed(*source) for source in sources):
+        if any(has_changed(*source) for source in sources):
             cannot(thing)
 
 
@@ -129,7 +130,7 @@ def _check(thing: PartialList) -> None:
                 trial.breaks()
 
 
-def _has_changed(source: Any, then: Sequence[Any]) -> bool:
+def has_changed(source: Any, then: Sequence[Any]) -> bool:
     """Whether a list has something else than it had."""
     if type(source) in KEYED:
         return source._rg_entries is not then
@@ -434,7 +435,7 @@ def method(thing: PartialList, name: str) -> Any:
 
 
 def _bounded() -> dict[str, Callable[..., Any]]:
-    from .bounded_queues import METHODS  # which imports this module
+    from ..containers.bounded_queues import METHODS  # which imports this module
 
     return METHODS
 
@@ -470,6 +471,7 @@ def cannot(thing: Any) -> None:
     trial = current()
     if trial is not None:
         trial.breaks()
+        trial.refuses_lists |= getattr(thing, "_rg_kind", None) is GeneratorType  # it runs as it is, then
     raise TypeError("a list that decisions choose cannot be changed so")
 
 

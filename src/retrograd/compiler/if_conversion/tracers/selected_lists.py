@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...tracing.bool_tracer import BoolTracer
+from ..containers.heaps import heap_of
 from ..selecting.selections import Selection
 from ..trial import NotAnArmError, refuse
 from .conditions import must_hold_around, negated
 from .entry_places import both
 from .frozen_list import FrozenList
-from .heaps import heap_of
 from .partial_list import Entries, Entry, Heap, Originals, PartialList, held_elsewhere
 from .partial_lists import MOST, entries_of, numbers
 

@@ -16,11 +16,11 @@ from ...tracing.choice_tracer import is_choice
 from ..selecting.comparing import key_of_order
 from ..selecting.searches import Less, is_less
 from ..selecting.selections import NUMBERS, chosen_at
+from ..tracers.conditions import joined, must_hold, negated
+from ..tracers.entry_places import both
+from ..tracers.partial_list import Entries, Entry, Heap, PartialList
+from ..tracers.partial_lists import store
 from ..trial import refuse
-from .conditions import joined, must_hold, negated
-from .entry_places import both
-from .partial_list import Entries, Entry, Heap, PartialList
-from .partial_lists import store
 
 __all__ = ["changed", "heap_of"]
 

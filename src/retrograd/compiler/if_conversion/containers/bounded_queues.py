@@ -10,11 +10,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..tracers.conditions import must_hold, negated
+from ..tracers.entry_places import both, one_of
+from ..tracers.partial_list import Entry, PartialList
+from ..tracers.partial_lists import entries_of, store
 from ..trial import refuse
-from .conditions import must_hold, negated
-from .entry_places import both, one_of
-from .partial_list import Entry, PartialList
-from .partial_lists import entries_of, store
 
 __all__ = ["METHODS", "bounded"]
 

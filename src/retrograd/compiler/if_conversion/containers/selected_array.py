@@ -15,10 +15,10 @@ from ....engine import Value
 from ...tracing.bool_tracer import BoolTracer
 from ...tracing.followed_numpy import FOLLOWED, as_float
 from ..selecting.selections import NUMBERS, chosen_at
+from ..tracers.conditions import joined, must_hold
+from ..tracers.entry_places import any_of, count_of
+from ..tracers.test_array import TestArray
 from ..trial import current, in_arms, recorder, refuse
-from .conditions import joined, must_hold
-from .entry_places import any_of, count_of
-from .test_array import TestArray
 
 __all__ = ["SelectedArray", "selected"]
 

@@ -1,0 +1,1 @@
+"""Containers of which decisions choose how many items they have: heaps, deques, arrays, what generators give."""
