@@ -126,3 +126,22 @@ def test_an_empty_one_raises_what_python_does() -> None:
         raised += type(wanted) is str
         assert found == (wanted if type(wanted) is str else pytest.approx(wanted, rel=1e-12))
     assert 0 < raised < 40
+
+
+def of_one_row(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """One list is at two places of another one."""
+    row: list[Any] = []
+    rows, k, total = [row, row], 0, 0.0 * ps[0]
+    for p, x in zip(ps, xs, strict=True):
+        k = 1 - k if x > 0.0 else k
+        rows[k].append(p)
+        if p > 0.5:
+            rows.append(row)
+            rows[-1].append(x)
+        total += len(rows[-1]) * p
+    return total + sum((i + 1) * one for i, one in enumerate(row))
+
+
+@each_of(of_one_row)
+def test_one_list_at_two_places_grows_once(f: Function) -> None:
+    flips(f, calls=30, tier="vm")

@@ -28,6 +28,7 @@ __all__ = [
     "once",
     "recorder",
     "refuse",
+    "refuse_lists",
     "running_line",
     "trial",
 ]
@@ -45,6 +46,14 @@ class NotAnArmError(Exception):
 
 def refuse(why: str) -> NotAnArmError:
     return NotAnArmError("a branch that is not taken " + re.sub(r"\ba (?=[AEIOaeio])", "an ", why))
+
+
+def refuse_lists(why: str) -> NotAnArmError:
+    """Of a list of which decisions choose the items: in plain code, the next trial has none."""
+    trial = running.trial
+    if trial is not None and not trial.frames:
+        trial.refuses_lists = True
+    return refuse(why)
 
 
 class Frame:

@@ -17,7 +17,7 @@ from ..tracers.partial_list import PartialIterator, PartialList
 from ..tracers.partial_lists import has_changed
 from ..trial import current, in_arms, refuse
 
-__all__ = ["collected", "is_lazy", "refuse_next", "sources_of", "want_lists"]
+__all__ = ["collected", "is_lazy", "sources_of", "want_lists"]
 
 #: What a generator reads, and what it held when the generator was made.
 Sources = list[tuple[Any, Sequence[Any]]]
@@ -100,11 +100,3 @@ def collected(given: PartialList, sources: Sources) -> PartialIterator:
     if any(has_changed(*source) for source in sources):
         raise refuse("runs a generator that changes what it reads")
     return PartialIterator(types.GeneratorType, given._rg_entries, sources)
-
-
-def refuse_next() -> None:
-    """A generator is asked for its next item alone: the next trial runs it as it is, with all lists."""
-    trial = current()
-    if trial is not None:
-        trial.refuses_lists = True
-    raise refuse("reads the next item of a generator")

@@ -43,7 +43,7 @@ def selected(thing: Any, tests: TestArray) -> SelectedArray | None:
     if current() is None or not is_known or thing.shape != tests.shape or not 0 < len(thing) <= _MOST:
         return None
     items = thing.tolist()
-    if not NUMBERS.issuperset(map(type, items)):
+    if not (NUMBERS - {int}).issuperset(map(type, items)):  # a sum of ints is one
         return None
     return SelectedArray(map(_inside, tests._rg_tests, items), tests)
 

@@ -25,6 +25,8 @@ LIST_FUNCTIONS = frozenset(
     }
 )
 _CHANGES = frozenset({"__delitem__", "append", "appendleft", "clear", "extend", "insert", "pop", "popleft", "remove"})
+#: Of those, such as add an item that is given.
+_ADDS = frozenset({"append", "appendleft", "insert"})
 #: Functions that change their first argument.
 KEEP_IN_ORDER = frozenset(
     {
@@ -111,7 +113,8 @@ class _Writer(ast.NodeTransformer):
             value.elts = [self._value(one, each) for one, each in zip(target.elts, value.elts, strict=True)]
             return value
         if isinstance(target, ast.Name) and target.id in self._of_lists:
-            return _with_items(value, self._changing)
+            value = _with_items(value, self._changing)
+            return self._changing(value) if target.id in self._changed else value
         value = self._with_lists_in_it(value) if self._attributes else value
         # An empty list is made to be changed, though it may have another name there, or in another function.
         is_changed = isinstance(target, ast.Name) and (target.id in self._changed or _is_empty(value))
@@ -130,6 +133,13 @@ class _Writer(ast.NodeTransformer):
         self.found = True
         maker = [later(copied(value.func))] if isinstance(value, ast.Call) else []
         return at(of_arms("changing", value, *maker), value)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        of = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr in _ADDS else None
+        if isinstance(of, ast.Name) and of.id in self._of_lists:
+            node.args = list(map(self._changing, node.args))
+        return node
 
     def visit_For(self, node: ast.For) -> ast.AST:
         self.generic_visit(node)

@@ -25,7 +25,7 @@ from ..tracers.entry_places import keys_by_parts
 from ..tracers.frozen_list import FrozenList
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
-from ..tracers.partial_list import ListMethod, PartialList
+from ..tracers.partial_list import ListMethod, PartialList, are_copied
 from ..tracers.test_array import TestArray
 from ..trial import Frame, NotAnArmError, current, in_arms, once, recorder, refuse, running_line
 from .kinds import CONTAINERS, DICTIONARIES, OPERANDS, STILL
@@ -288,7 +288,7 @@ def one_by_choice(things: Mapping[Any, Any], key: ChoiceTracer, at_once: bool = 
             return ObjectTracer(things, key, site)
     try:
         found = one_of(things, key)
-        if type(found) is PartialList and all(type(one) is PartialList for one in things.values()):
+        if are_copied(things.values(), found):
             found._rg_chosen = things, key
         return found
     except NotAnArmError as problem:

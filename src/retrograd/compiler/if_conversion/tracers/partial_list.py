@@ -28,6 +28,7 @@ __all__ = [
     "Originals",
     "PartialIterator",
     "PartialList",
+    "are_copied",
     "changes_in_place",
     "held_elsewhere",
 ]
@@ -108,9 +109,9 @@ class PartialIterator:
 
     def __next__(self) -> Any:
         if self._rg_kind is GeneratorType:
-            from ..containers.generators import refuse_next  # which imports this module
+            from ..trial import refuse_lists  # which imports what imports this module
 
-            refuse_next()
+            raise refuse_lists("reads the next item of a generator")
         _actions().cannot(self)
 
 
@@ -190,6 +191,11 @@ class PartialList:
 
     def __delitem__(self, key: Any) -> None:
         _actions().done(_actions().delete, self, key)
+
+
+def are_copied(lists: Iterable[Any], chosen: Any) -> bool:
+    """Whether one of some partial lists that was chosen is none of them, but a copy."""
+    return type(chosen) is PartialList and all(type(one) is PartialList and one is not chosen for one in lists)
 
 
 def changes_in_place(frame: FrameType) -> bool:

@@ -20,12 +20,12 @@ from ..keyed.tracers import KEYED
 from ..selecting.searches import sorted_entries
 from ..selecting.selections import chosen_at, may_be_chosen, unset
 from ..selecting.stores import Place
-from ..trial import attempted, current, in_arms, recorder, refuse, running_line
+from ..trial import attempted, current, in_arms, recorder, refuse, refuse_lists, running_line
 from .conditions import joined, must_hold, negated
 from .derived_lists import mapped, passed, with_item, without_item
 from .entry_places import any_of, are_first, at_place, both, count_of, is_no_negative, is_number, one_of, places_of
 from .maybe_tracer import MaybeTracer
-from .partial_list import APPENDING, Entries, Entry, Heap, ListMethod, PartialIterator, PartialList
+from .partial_list import APPENDING, Entries, Entry, Heap, ListMethod, PartialIterator, PartialList, are_copied
 
 __all__ = [
     "MOST",
@@ -83,7 +83,7 @@ def entries_of(thing: Any, in_any_order: bool = False) -> Entries:
 
 def _in_order(thing: PartialList) -> Entries:
     if type(thing._rg_entries) is Heap:
-        raise refuse("reads more of a heap than its first item")
+        raise refuse_lists("reads more of a heap than its first item")
     return thing._rg_entries
 
 
@@ -182,7 +182,12 @@ def item_at(thing: PartialList, key: Any) -> Any:
     tests = at_place(entries, key)
     if not must_hold(any_of(tests)):
         raise IndexError("list index out of range")
-    return one_of(found, tests)
+    one = one_of(found, tests)
+    if are_copied(found, one):  # to append to it is to do so there
+        lists = {i: each for i, each in enumerate(found) if tests[i] is not False}
+        place = one_of(range(len(found)), tests)
+        one._rg_chosen = (lists, place) if is_choice(place) else one._rg_chosen
+    return one
 
 
 def _sliced(thing: PartialList, key: slice) -> PartialList:
