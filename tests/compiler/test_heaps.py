@@ -254,3 +254,24 @@ def test_an_empty_heap_raises_what_python_does() -> None:
         assert found[0] == pytest.approx(wanted[0], rel=1e-12)
         assert found[1] == pytest.approx(wanted[1], rel=1e-12)
     assert outcomes == {"raises", "gives"}
+
+
+def by_kind_too(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    """The last parts do not compare; and a call on a line on which nothing decides."""
+    heap: list[Any] = []
+    total = 0.0 * ps[0]
+    for i, (p, x) in enumerate(zip(ps, xs, strict=True)):
+        kind = "a" if x > 0.0 else "b"
+        if p > x:
+            heapq.heappush(heap, (p * x, i, kind))
+            if heap:
+                total += x * heapq.heappop(heap)[0]
+        first, _, kind = heapq.heappushpop(heap, (p + x, i, kind))
+        total += first * p if kind == "a" else 0.2
+        heapq.heappush(heap, (p - x, i, kind))
+    return total + len(heap)
+
+
+@each_of(by_kind_too)
+def test_a_heap_of_what_compares_in_part(f: Function) -> None:
+    assert is_converted(flips(f, calls=24, tier="vm"), traces=8)

@@ -238,7 +238,8 @@ class _Converter(ast.NodeTransformer):
         is_whole = not any(isinstance(one, ast.Starred) for one in node.args) and all(one.arg for one in node.keywords)
         hits = self._hits(node) or (self._wanted.orders and name in _ORDERS)
         is_wanted = is_whole and (name in _SEARCHES or name.startswith("bisect")) and hits
-        is_wanted |= self._wanted.lists and is_whole and isinstance(node.func, ast.Name) and name in LIST_FUNCTIONS
+        of_lists = (isinstance(node.func, ast.Name) and name in LIST_FUNCTIONS) or name in KEEP_IN_ORDER
+        is_wanted |= self._wanted.lists and is_whole and of_lists
         has_key = name in ("max", "min") and any(one.arg == "key" for one in node.keywords)
         self._found |= has_key and self._hits(node)  # what it gives may choose an item
         if name in REDUCTIONS and (self._hits(node) or self._wanted.lists):

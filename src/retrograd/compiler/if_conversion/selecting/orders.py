@@ -19,8 +19,8 @@ from ...tracing.followed_numpy import as_numpys
 from ..tracers.conditions import joined, must_hold, negated
 from ..tracers.partial_list import Entry, Heap, PartialList
 from ..tracers.partial_lists import done, entries_of, numbers, partial, store
-from ..trial import in_arms, refuse
-from .places import born, set_item
+from ..trial import current, in_arms, refuse
+from .places import born, is_own, set_item
 from .searches import Less, exchanged, is_open, median, note_no_nan, order_of, sorted_by
 from .selections import NUMBERS, chosen_at
 
@@ -42,6 +42,9 @@ def ordered(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) 
         return NotImplemented
     change, count = _CHANGES[function]
     things, *others = arguments
+    trial = current()
+    if trial is not None and in_arms() and type(things) is list and not is_own(things):
+        trial.wants_lists |= function in _CHANGING_LENGTH
     if type(things) is PartialList and len(others) == count and _is_chosen(things, function):
         return done(_of_partial_list, function, things, *others)
     given = _items_of(things) if len(others) == count else None
@@ -50,6 +53,8 @@ def ordered(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) 
     if not is_open([*given, *others]):
         return _as_it_is(function, things, given, *others) if type(things) is PartialList else NotImplemented
     less = order_of([*given, *others])
+    if less is None and type(things) is PartialList and function not in _INSERTS:
+        return done(_of_partial_list, function, things, *others)  # which compares by the first parts
     if less is None or not (given or others):
         return NotImplemented
     made = list(given)
@@ -139,7 +144,7 @@ def _as_it_is(function: Any, things: PartialList, given: list[Any], *others: Any
 def _is_chosen(things: PartialList, function: Any) -> bool:
     """Whether decisions choose how many items a list has, or will do: an arm changes that."""
     entries = things._rg_entries
-    changes_length = function in (heapq.heappush, heapq.heappop)
+    changes_length = function in _CHANGING_LENGTH - _INSERTS.keys()
     return type(entries) is Heap or (in_arms() and changes_length) or any(one.is_there is not True for one in entries)
 
 
@@ -275,6 +280,8 @@ def _insert(items: list[Any], less: Less, item: Any, is_left: bool) -> None:
 
 #: What inserts an item, and whether before those that are equal.
 _INSERTS: dict[Any, bool] = {bisect.insort_left: True, bisect.insort_right: False}
+#: What makes a list longer, or shorter.
+_CHANGING_LENGTH = frozenset({heapq.heappush, heapq.heappop, *_INSERTS})
 #: What changes the items, and how many arguments the function has beside the list.
 _CHANGES: dict[Any, tuple[Callable[..., Any], int]] = {
     heapq.heappush: (_push, 1),
