@@ -78,7 +78,8 @@ int set_label(PyObject* self, PyObject* given, void*) {
   Extra* extra = need_extra(as_value(self));
   if (!extra) return -1;
   extra->label = Ref::borrow(given);
-  return 0;
+  // A leaf may be there before the call, and after it. What the call computes matters if it is the result.
+  return as_value(self)->code != LEAF || tell_tracer("assigns .label") ? 0 : -1;
 }
 
 PyObject* get_op(PyObject* self, void*) try {

@@ -191,3 +191,71 @@ def test_copies_of_what_is_one_object(one_first: bool) -> None:
             assert rows([row, [*row]]) == raised([row, [*row]])
             assert moved([part, copy.copy(part)]) == parts([part, copy.copy(part)])
     assert [compiled.stats().eager for compiled in (rows, parts)] == [0, 0]
+
+
+W = Value(0.5)
+
+
+def named(x: Any) -> Any:
+    result = W * x
+    result.label = "loss"
+    return result
+
+
+def named_by_sign(x: Any) -> Any:
+    result = W * x
+    if x > 0.0:
+        result.label = "up"
+    else:
+        result.label = "down"
+    return result
+
+
+def named_either(x: Any) -> Any:
+    up, down = W * x, W - x
+    up.label, down.label = "up", "down"
+    return up if x > 0.0 else down
+
+
+def larger_of_named(x: Any) -> Any:
+    up, down = W * x, W - x
+    up.label, down.label = "up", "down"
+    return max(up, down)
+
+
+def several_named(x: Any) -> Any:
+    up, down = W * x, W - x
+    up.label = "up"
+    return [up, {"down": down}, 2.0 * x]
+
+
+@pytest.mark.parametrize("function", [named, named_by_sign, named_either, larger_of_named, several_named])
+@pytest.mark.parametrize("passes_first", [False, True])
+@pytest.mark.parametrize("recorded", [False, True])
+def test_the_label_of_a_result(function: Any, passes_first: bool, recorded: bool) -> None:
+    compiled = rg.compile(function)
+    for call in range(24):
+        x = Value(DRAW.choice([1.0, -1.0]) * (0.5 + DRAW.random()))
+        if passes_first and function is not several_named:
+            compiled.backward(x)
+        before = rg.engine.set_recording(recorded)
+        try:
+            ours, theirs = compiled(x), function(x)
+        finally:
+            rg.engine.set_recording(before)
+        if function is several_named:
+            assert [ours[0].label, ours[1]["down"].label] == ["up", ""]
+        else:
+            assert (ours.label, ours.data) == (theirs.label, theirs.data), call
+
+
+def test_a_label_of_an_argument() -> None:
+    def function(a: Any, b: Any) -> Any:
+        a.label = "rate"
+        return a * b
+
+    compiled = rg.compile(function)
+    for _ in range(4):
+        a = Value(2.0)
+        assert compiled(a, 3.0).data == 6.0
+        assert a.label == "rate"

@@ -30,6 +30,7 @@ class Example(NamedTuple):
     lengthened: int  #: how often loops were recorded with more iterations until then
     conversion: tuple[Any, ...] | None  #: what was converted, and how; None if nothing was
     largest: float = 0.0  #: of the function's gradients in this call
+    label: str = ""  #: that the function gives to its result
 
     def is_like(self, other: Example) -> bool:
         """Whether both are of one kind of call."""

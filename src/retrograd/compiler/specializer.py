@@ -377,10 +377,8 @@ class Specializer:
             self._cache.drop(number)
             return found.cause
         kind = None if isinstance(plain.root, Value) else _number_kind(plain.root, recording.is_int)
-        how = self.conversions.lengthened, recording.conversion
-        self._examples.add(
-            number, Example(first, arguments, signature, kind, outputs, recording.decided(), *how, found.largest)
-        )
+        how = self.conversions.lengthened, recording.conversion, found.largest, recording.label
+        self._examples.add(number, Example(first, arguments, signature, kind, outputs, recording.decided(), *how))
         is_for_many = recording.conversion is not None or signature.varying
         self._cache.await_comparisons(number, LATER_OF_MANY if is_for_many else LATER)
         self.tier_up.added()

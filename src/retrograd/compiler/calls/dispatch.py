@@ -118,8 +118,13 @@ class Dispatcher:
         if example.number is not None:
             return data if example.number is float else example.number(data)
         if dependencies is None:
-            return unrecorded(data)
-        return self.cache.node(data, FusedOperation(self._operation, self._function, arguments), dependencies)
+            value = unrecorded(data)
+        else:
+            operation = FusedOperation(self._operation, self._function, arguments)
+            value = self.cache.node(data, operation, dependencies)
+        if example.label:
+            value.label = example.label
+        return value
 
     def as_matrices(self, function: Callable[..., Any], finish: Callable[[Entries], Any]) -> Callable[..., Any]:
         """The compiled function, which returns the entries of a matrix, as one that gives what ``finish`` makes.

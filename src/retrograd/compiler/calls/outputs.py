@@ -167,6 +167,12 @@ class OutputsOfTrace(NamedTuple):
     definition: Any  #: the nesting and the keys
     pattern: Pattern | None  #: of the entries of a matrix
     inner: tuple[int, ...] = ()  #: the numbers of those Values that other results are computed from
+    labels: tuple[tuple[int, str], ...] = ()  #: those that the function gives to Values, by their numbers
+
+    def numbers_of_values(self) -> list[int]:
+        """The numbers of the nodes that are Values among the results."""
+        leaves = zip(self.places, self.constant, self.are_values, strict=True)
+        return sorted({place for place, constant, is_value in leaves if is_value and not constant})
 
 
 def outputs_of(tree: Any) -> OutputsOfTrace | None:
@@ -263,6 +269,10 @@ class Outputs:
     def collect(self, numbers: Any, values: Sequence[Value] | None = None) -> Any:
         """The tree of results. ``values`` take the places of ``numbers`` where the function returns Values."""
         traced = self._traced
+        if traced.labels:
+            values = values or [unrecorded(number) for number in numbers]
+            for place, label in traced.labels:
+                values[place].label = label
         if traced.is_array:
             return numbers if traced.pattern is None else Entries(numbers, traced.pattern)
         if self._straight and not self.connected:

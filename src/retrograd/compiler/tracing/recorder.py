@@ -41,7 +41,7 @@ from .decision_recorder import DecisionRecorder, as_float
 from .float_tracer import FloatTracer, is_tracer
 from .recording import FIRST, Choice, IndexGuard, Recording, Selection
 from .result_kinds import kind_of, may_be_a_number
-from .selection_graph import comparisons_of, may_have_derivatives, read_by, under_by_any_choice
+from .selection_graph import comparisons_of, label_of, may_have_derivatives, read_by, under_by_any_choice
 
 __all__ = ["MOST_INDEX", "Recorder", "TooManyDerivativesError", "active_recorder", "selecting"]
 
@@ -221,6 +221,7 @@ class Recorder(DecisionRecorder):
             recording.result = result._node if is_tracer(result) else single_output(result, "the function's result")
             recording.kind_varies = not is_tracer(result) and self._kind_varies([recording.result])
             recording.kind_unknown = self._as_number and self._kind_is_unknown(recording.result)
+            recording.label = self._label(recording.result, several)
         return recording
 
     def _take_several(self, tree: Any) -> None:
@@ -234,9 +235,10 @@ class Recorder(DecisionRecorder):
         if outputs is None:
             self.untraceable("returns something else than Values and numbers", "the function")
             return
-        values = [node for node, is_value in zip(outputs.nodes, _by_node(outputs), strict=True) if is_value]
-        recording.kind_varies = self._kind_varies(values)
-        recording.tree = outputs._replace(inner=self._inner(outputs))
+        numbers = outputs.numbers_of_values()
+        recording.kind_varies = self._kind_varies([outputs.nodes[number] for number in numbers])
+        labels = tuple((number, text) for number in numbers if (text := self._label(outputs.nodes[number], True)))
+        recording.tree = outputs._replace(inner=self._inner(outputs), labels=labels)
         recording.outputs = outputs.nodes
         recording.as_array, recording.connected = outputs.is_array, any(outputs.are_values)
         before = engine.set_tracer(None)
@@ -249,9 +251,17 @@ class Recorder(DecisionRecorder):
         finally:
             engine.set_tracer(before)
 
+    def _label(self, result: Value | float, is_plain: bool) -> str:
+        """The label that the function has given to a result. Only a plain call asks for it."""
+        label = label_of(result, self._recording.selections) if isinstance(result, Value) else ""
+        if label is None and is_plain:
+            self.untraceable("gives labels to Values of which one is its result", "the function")
+        self._recording.kind_unknown |= label is None
+        return label or ""
+
     def _inner(self, outputs: OutputsOfTrace) -> tuple[int, ...]:
         """The numbers of the results that are Values and that other results are computed from."""
-        values = [number for number, is_value in enumerate(_by_node(outputs)) if is_value]
+        values = outputs.numbers_of_values()
         read = read_by(self._recording.selections, [outputs.nodes[number] for number in values])
         return tuple(number for number in values if id(outputs.nodes[number]) in read)
 
@@ -573,15 +583,6 @@ class Recorder(DecisionRecorder):
 
 #: The operations in which Python's floats raise; the others give infinities.
 _RAISING = frozenset({"div", "mod", "floordiv", "pow"})
-
-
-def _by_node(outputs: OutputsOfTrace) -> list[bool]:
-    """Whether each node of several results is a Value there."""
-    found = [False] * len(outputs.nodes)
-    for place, constant, is_value in zip(outputs.places, outputs.constant, outputs.are_values, strict=True):
-        if not constant:
-            found[place] = is_value
-    return found
 
 
 def _plain(item: Any) -> float | None:

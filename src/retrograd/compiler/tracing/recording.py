@@ -125,12 +125,16 @@ class Recording:
     #: what else must be positive for it to be a Value, if it is not.
     mixes_kinds: bool = False
     kind_varies: bool = False
-    #: Whether it was not recorded what the result is: a Value, a float or an int. Passes do not ask; a plain call does.
+    #: Whether it was not recorded what the result is: a Value, a float or an int; or which label it has. Passes do not
+    #: ask; a plain call does.
     kind_unknown: bool = False
     positive: list[Value] = field(default_factory=list)
 
     #: Whether the result is known to be an int: what a decision chose. What is computed from such a number is a float.
     is_int: bool = False
+
+    #: The label that the function gives to its result; those of several are in ``tree``.
+    label: str = ""
 
     #: What was converted of the code that was traced, and how; None for the code as it is.
     conversion: tuple[Any, ...] | None = None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 from ... import engine
 from ...engine import Value
 from .recording import Choice, Selection
 
-__all__ = ["comparisons_of", "may_have_derivatives", "read_by", "under_by_any_choice"]
+__all__ = ["comparisons_of", "label_of", "may_have_derivatives", "read_by", "under_by_any_choice"]
 
 
 def may_have_derivatives(
@@ -75,6 +75,35 @@ def read_by(selections: Sequence[Selection], nodes: Sequence[Value]) -> set[int]
                 seen.add(id(one))
                 rest.append(one)
     return seen
+
+
+def label_of(result: Value, selections: Sequence[Selection]) -> str | None:
+    """The label that a function has given to a result that it computes; None where selections may choose another."""
+    before = engine.set_tracer(None)  # which is told of labels that are read
+    try:
+        return _label_of(result, {id(selection.node): selection.candidates for selection in selections})
+    finally:
+        engine.set_tracer(before)
+
+
+def _label_of(result: Value, candidates: Mapping[int, Sequence[Value]]) -> str | None:
+    if not engine.row_name(result) or result.label:
+        return result.label if engine.row_name(result) else ""
+    seen, rest = set[int](), [result]
+    while rest:
+        node = rest.pop()
+        if id(node) in seen or not engine.row_name(node):
+            continue
+        seen.add(id(node))
+        if node.label:
+            return None
+        if engine.row_name(node) in _SELECTS:
+            rest += (*_operands(node), *candidates.get(id(node), ()))
+    return ""
+
+
+#: What is one of its operands.
+_SELECTS = frozenset({"identity", "where"})
 
 
 def comparisons_of(selection: Selection) -> Iterator[tuple[str, Value, Value, bool]]:
