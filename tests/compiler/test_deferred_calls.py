@@ -231,3 +231,45 @@ def test_other_threads_are_refused_as_with_any_result(net: Net) -> None:
     ours = net.take_gradients()
     net.loss(*POINTS[1]).backward()
     same(ours, net.take_gradients())
+
+
+SCALE = {"by": 3.0}
+
+
+def cubes(xs: list[Any]) -> Any:
+    return rg.sum([x * x * x for x in xs]) * SCALE["by"]
+
+
+def cubes_apart(xs: list[Any]) -> Any:
+    return [x * x * x * SCALE["by"] for x in xs]
+
+
+@pytest.mark.parametrize("function", [cubes, cubes_apart])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda xs: xs.__setitem__(0, Value(2.0)),  # another one with its number
+        lambda xs: xs.__setitem__(0, Value(9.0)),
+        lambda xs: xs.append(Value(1.0)),
+        lambda xs: SCALE.update(by=5.0),
+    ],
+)
+def test_what_has_changed_since_the_call_is_not_differentiated(function: Any, change: Callable[[Any], Any]) -> None:
+    """The function runs again for a derivative that can be differentiated, and must give what the call gave."""
+    f = rg.compile(function)
+    for _ in range(4):
+        SCALE["by"] = 3.0
+        a, b = Value(2.0), Value(0.5)
+        xs = [a, b]
+        f(xs)
+        found = f(xs)
+        result = found if isinstance(found, Value) else found[0]
+        (slope,) = rg.gradient(result, [a], create_graph=True)
+        assert [slope.data, *rg.gradient(slope, [a])] == [36.0, 36.0]
+        found = f(xs)
+        result = found if isinstance(found, Value) else found[0]
+        change(xs)
+        with pytest.raises(errors.ChangedValueError, match="has changed since the call"):
+            rg.gradient(result, [a], create_graph=True)
+        assert rg.gradient(result, [a]) == [36.0]  # in numbers: those of the call
+    SCALE["by"] = 3.0

@@ -120,7 +120,7 @@ class Dispatcher:
         if dependencies is None:
             value = unrecorded(data)
         else:
-            operation = FusedOperation(self._operation, self._function, arguments)
+            operation = FusedOperation(self._operation, self._function, arguments, data)
             value = self.cache.node(data, operation, dependencies)
         if example.label:
             value.label = example.label
