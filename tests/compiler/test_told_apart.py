@@ -12,6 +12,7 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -191,6 +192,63 @@ def test_copies_of_what_is_one_object(one_first: bool) -> None:
             assert rows([row, [*row]]) == raised([row, [*row]])
             assert moved([part, copy.copy(part)]) == parts([part, copy.copy(part)])
     assert [compiled.stats().eager for compiled in (rows, parts)] == [0, 0]
+
+
+def lifted(parts: list[Part]) -> Any:
+    first, kept = parts[0], parts[0].x
+    first.x = kept + 1.0
+    total = sum(part.x * part.x for part in parts)
+    first.x = kept
+    return total
+
+
+def lifted_by_name(parts: list[Part]) -> Any:
+    kept = parts[0].x
+    setattr(parts[0], "x", 2.0 * kept)  # noqa: B010
+    total = parts[0].x * parts[1].x
+    setattr(parts[0], "x", kept)  # noqa: B010
+    return total
+
+
+@pytest.mark.parametrize("function", [lifted, lifted_by_name])
+@pytest.mark.parametrize("kind", [Part, SimpleNamespace])
+@pytest.mark.parametrize("one_first", [False, True])
+def test_one_record_that_is_changed_and_put_back(function: Any, kind: Any, one_first: bool) -> None:
+    compiled = rg.compile(function)
+    for call in range(12):
+        part, other = (kind(x=DRAW.random(), tag="a") for _ in range(2))
+        parts = [part, part if (call % 3 == 0) is one_first else other]
+        assert compiled(parts) == function(parts)
+    assert compiled.stats().eager == 0
+
+
+def test_how_an_array_lies_in_memory() -> None:
+    def by_strides(a: Any, x: Any) -> Any:
+        return x * a.strides[0] + a.sum()
+
+    def by_flags(a: Any, x: Any) -> Any:
+        return 2.0 * x if a.flags.c_contiguous else x + a.sum()
+
+    grid = np.arange(12.0)
+    for function in (by_strides, by_flags):
+        compiled = rg.compile(function)
+        for call in range(8):
+            a = grid[:6] if call % 4 != 3 else grid[::2]
+            assert compiled(a, 2.0) == function(a, 2.0)
+
+
+def test_strides_that_an_object_has() -> None:
+    class Steps:
+        strides = 2.0
+
+        def __call__(self, a: Any) -> Any:
+            return self.strides * a.sum()
+
+    compiled, steps = rg.compile(Steps()), Steps()
+    for call in range(4):
+        a = np.arange(3.0) + call
+        assert compiled(a) == steps(a)
+    assert compiled.stats().eager == 0
 
 
 W = Value(0.5)

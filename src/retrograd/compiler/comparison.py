@@ -181,8 +181,7 @@ class Comparisons:
             if not is_result(plain.root, method is Method.CALL) or not same_kind:
                 return UNKNOWN
         first, signature, asks = method.differentiates_first, example.signature, self._captured.asks
-        about = asks.identity, asks.missing, signature.varying, method is Method.CALL, asks.copies
-        now = signature_of(arguments, Recorder(), first, *about)
+        now = signature_of(arguments, Recorder(), first, asks, signature.varying, method is Method.CALL)
         if now.originals.keys() != signature.originals.keys():  # one Value twice, which has one gradient
             return Difference(0.0)
         call = now.originals, arguments, plain, example.outputs

@@ -219,8 +219,8 @@ class Specializer:
         while True:
             recorder = Recorder(asks.identity is not None, as_number=not call.is_plain, wants_ints=asks.types)
             try:
-                about = asks.identity, asks.missing, CONSTANT, call.is_plain, asks.copies
-                signature = signature_of(call.arguments, recorder, call.differentiate_first, *about)
+                first, is_plain = call.differentiate_first, call.is_plain
+                signature = signature_of(call.arguments, recorder, first, asks, CONSTANT, is_plain)
                 described: Described | None = Described(recorder, signature, asks)
                 objects = signature.objects
             except (Unsuitable, TypeError):  # the plain run says what is wrong

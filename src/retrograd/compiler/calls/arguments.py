@@ -33,6 +33,8 @@ from ...engine.containers import (
 from ...engine.numbers import is_number
 from ...engine.pytree import flatten, new_leaves
 from ...index import Index
+from ..guards.bytecode import ANY_ATTRIBUTE
+from ..guards.captured_state import NOTHING, Asks
 from ..tracing.recorder import MOST_INDEX, Recorder
 from .constants import are_small_ints, as_traced, is_mutable, key_function
 from .signature import Gradient, Signature
@@ -103,14 +105,13 @@ class _Reader:
     def __init__(
         self,
         recorder: Recorder,
-        captured: frozenset[int] | None,
-        asks_missing: bool,
+        asks: Asks,
         varying: Varying,
         results: bool,
-        copies: bool,
     ) -> None:
-        self._recorder, self._captured, self._by_identity = recorder, captured, captured is not None
-        self._asks_missing, self._varying, self._results, self._copies = asks_missing, varying, results, copies
+        self._recorder, self._asks, self._by_identity = recorder, asks, asks.identity is not None
+        self._varying, self._results = varying, results
+        self._tells_apart = self._by_identity or asks.copies or bool(asks.changed)
         self._column: Column = ()  # of what is described, if some vary
         self._enumerations: set[type] = set()  # whose members are captured state
         self._seen: dict[int, tuple[int, Value]] = {}
@@ -130,7 +131,7 @@ class _Reader:
         kind = type(thing)
         if kind is float:
             return self._float(thing, differentiate)
-        if (self._by_identity or self._copies) and not differentiate and self._is_container(thing):
+        if self._tells_apart and not differentiate and self._is_told_apart(thing):
             return self._container(thing)
         return self._described(thing, differentiate)
 
@@ -181,13 +182,17 @@ class _Reader:
             return self._dataclass(thing, differentiate)
         return self._object(thing, differentiate)
 
-    def _is_container(self, thing: Any) -> bool:
-        """Whether the function may ask which object a container is, or copy what was one object as one."""
-        return type(thing) in _MUTABLE or (not self._by_identity and has_plain_fields(thing))
+    def _is_told_apart(self, thing: Any) -> bool:
+        """Whether the function may ask which object a container is, copy what was one object as one, or change it."""
+        is_record = not self._by_identity and has_plain_fields(thing)
+        if (self._by_identity or self._asks.copies) and (is_record or type(thing) in _MUTABLE):
+            return True
+        names = contents_of(thing) if is_record else vars(thing) if type(thing) is SimpleNamespace else ()
+        return len(names) > 0 and not self._asks.changed.isdisjoint({*ANY_ATTRIBUTE, *names})
 
     def _container(self, thing: Any) -> tuple[Any, tuple[Any, ...]]:
         """Such a container: another one than those before it, or one of those."""
-        captured = self._captured or frozenset()
+        captured = self._asks.identity or frozenset()
         if id(thing) in captured:  # the function reads it otherwise, too, and its contents are captured state
             return thing, ("is", thing)
         if id(thing) in self._apart:
@@ -455,7 +460,7 @@ class _Reader:
 
     def _in_dictionary(self, thing: Any) -> int | None:
         """How many attributes a record has in its dictionary, if later calls must have as many."""
-        matters = hasattr(thing, "__dict__") and (self._asks_missing or _may_be_hidden(type(thing)))
+        matters = hasattr(thing, "__dict__") and (self._asks.missing or _may_be_hidden(type(thing)))
         return len(thing.__dict__) if matters else None
 
     def _constant(self, thing: Any) -> tuple[Any, ...]:
@@ -489,6 +494,8 @@ class _Reader:
 
     def _array(self, array: np.ndarray[Any, Any], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         self._refuse_subclass(array, type(array) is np.ndarray, "array")
+        if self._asks.layout:
+            raise Unsuitable("an argument is an array, and the function may ask how it lies in memory")
         if array.dtype == np.float64:
             tracers, first = self._several(array.ravel().tolist(), differentiate, True)
             return _array_of(array.shape, tracers), ("array", np.ndarray, array.shape, first, differentiate)
@@ -513,22 +520,19 @@ def signature_of(
     arguments: Sequence[Any],
     recorder: Recorder,
     differentiate_first: bool,
-    captured: frozenset[int] | None = None,
-    asks_missing: bool = False,
+    asks: Asks = NOTHING,
     varying: Varying = CONSTANT,
     results: bool = False,
-    copies: bool = False,
 ) -> Signature:
     """Describe the arguments of a call and make their tracers.
 
-    With ``differentiate_first``, gradients of the numbers in the first argument are wanted. With ``captured``, the ids
-    of containers that are captured state, the function may ask which object something is: each Value must be the same
-    object in every call, and containers the same or others as now. With ``asks_missing`` it may ask for attributes that
-    records have beside their fields. ``varying``: the ints that each call brings. With ``results``, Values may be
-    results of operations, to which a plain call passes its gradient on. With ``copies``, containers are the same or
-    others as now, too. Raises Unsuitable.
+    With ``differentiate_first``, gradients of the numbers in the first argument are wanted. Where the function ``asks``
+    which object something is, each Value must be the same object in every call, and containers the same or others as
+    now. So must containers that it copies, and records that it changes and puts back. ``varying``: the ints that each
+    call brings. With ``results``, Values may be results of operations, to which a plain call passes its gradient on.
+    Raises Unsuitable.
     """
-    reader = _Reader(recorder, captured, asks_missing, varying, results, copies)
+    reader = _Reader(recorder, asks, varying, results)
     specs = []
     for position, argument in enumerate(arguments):
         try:

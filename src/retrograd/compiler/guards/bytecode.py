@@ -6,6 +6,7 @@ import builtins
 import dis
 import enum
 import functools
+import itertools
 import os
 import re
 import sys
@@ -17,17 +18,20 @@ from ... import engine
 from .reach.contents import contents_of_cell
 
 __all__ = [
+    "ANY_ATTRIBUTE",
     "IDENTITY",
     "NUMBERS",
     "TALKS",
     "TYPES",
     "asked_for",
+    "asks_for_layout",
     "asks_for_numbers",
     "asks_unheard",
     "asks_what_it_is",
     "assigned",
     "catches_exceptions",
     "catches_missing",
+    "changed_attributes",
     "codes_of",
     "compares_objects",
     "compares_types",
@@ -121,13 +125,46 @@ def handed_on(code: types.CodeType) -> list[str]:
 
 
 def asks_unheard(code: types.CodeType) -> str:
-    """What code asks by a text, which no call shows: what the time is, or how an array lies in memory; or ""."""
-    texts = {one for one in code.co_consts if type(one) is str and len(one) < 8}
-    if "datetime64" in code.co_names and not texts.isdisjoint(("now", "today")):
-        return "what the time is, with datetime64()"
-    if not texts.isdisjoint(("A", "K")) and not {"ravel", "flatten", "reshape", "copy"}.isdisjoint(code.co_names):
-        return "in which order an array lies in memory"
-    return "in which order an array lies in memory" if "nditer" in code.co_names else ""
+    """What code asks by a text, which no call shows: what the time is; or ""."""
+    asks = "datetime64" in code.co_names and not {"now", "today"}.isdisjoint(code.co_consts)
+    return "what the time is, with datetime64()" if asks else ""
+
+
+def asks_for_layout(code: types.CodeType) -> bool:
+    """Whether code may ask how an array lies in memory."""
+    if not _OF_LAYOUT.isdisjoint((*code.co_names, *(one for one in code.co_consts if type(one) is str))):
+        return True
+    if not {"A", "K"}.isdisjoint(code.co_consts) and not _TAKES_ORDER.isdisjoint(code.co_names):
+        return True
+    names = [now.argval for now in dis.get_instructions(code)] if "strides" in code.co_names else []
+    return any(name == "strides" and before != "self" for before, name in itertools.pairwise(names))
+
+
+_TAKES_ORDER = frozenset({"ravel", "flatten", "reshape", "copy"})
+#: Names of what tells where an array lies, and where its elements do; ``strides`` is also users'.
+_OF_LAYOUT = frozenset(
+    {"nditer", "as_strided", "isfortran", "shares_memory", "may_share_memory", "byte_bounds", "__array_interface__"}
+    | {"c_contiguous", "f_contiguous", "owndata", "C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA"}
+)
+
+
+def changed_attributes(code: types.CodeType) -> set[str]:
+    """The names of attributes that code may change, and of what may change any; not of an object that is being made."""
+    if code.co_name == "__init__" and code.co_filename == "<string>":  # by @dataclass
+        return set()
+    found = set(ANY_ATTRIBUTE.intersection(code.co_names))
+    if not _CHANGES.isdisjoint(code.co_code[::2]):
+        new = code.co_varnames[:1] if code.co_name in ("__init__", "__post_init__") else ()
+        for before, now in itertools.pairwise(dis.get_instructions(code)):
+            loaded = before.argval[-1:] if type(before.argval) is tuple else (before.argval,)
+            if now.opcode in _CHANGES and loaded != new:
+                found.add(now.argval)
+    return found
+
+
+#: What may change an attribute of any name.
+ANY_ATTRIBUTE = frozenset({"setattr", "delattr", "__setattr__", "__delattr__", "__dict__", "vars"})
+_CHANGES = frozenset({dis.opmap["STORE_ATTR"], dis.opmap["DELETE_ATTR"]})
 
 
 def named_in_texts(code: types.CodeType) -> set[str]:

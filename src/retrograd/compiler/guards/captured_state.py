@@ -24,7 +24,7 @@ from .reach.places import DATA_LIMIT
 from .reach.reach import Reach
 from .snapshot import Snapshot
 
-__all__ = ["Asks", "CapturedState", "asks_of", "functions_of"]
+__all__ = ["NOTHING", "Asks", "CapturedState", "asks_of", "functions_of"]
 
 #: The places that are contents of containers.
 _CONTAINERS = frozenset({"items", "entries", "elements", "bytes"})
@@ -41,13 +41,20 @@ class Asks(NamedTuple):
     missing: bool = False  #: whether something has an attribute, which a record may have beside its fields
     types: bool = False  #: what only a number itself tells: its type, that one's methods; or a cache keeps it
     copies: bool = False  #: whether two containers are one, which are one in a copy, too
+    layout: bool = False  #: how arrays lie in memory
+    changed: frozenset[str] = frozenset()  #: nothing, but it may change attributes of these names, and put them back
 
     @staticmethod
     def by(reach: Reach) -> Asks:
         """What the code asks that was reached."""
         containers = frozenset(id(thing) for kind, thing, _ in reach.places.found if kind in _CONTAINERS)
         identity = containers if reach.tests_identity else None
-        return Asks(identity, reach.asks_kinds, reach.asks_missing, reach.asks_types, reach.copies)
+        of_objects = reach.asks_kinds, reach.asks_missing, reach.asks_types, reach.copies
+        return Asks(identity, *of_objects, reach.asks_layout, frozenset(reach.changed))
+
+
+#: What functions ask that only compute.
+NOTHING = Asks(kinds=False)
 
 
 def asks_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Asks:

@@ -68,8 +68,7 @@ def trace(
         else:
             recorder = Recorder(asks.identity is not None, decides_kinds, as_number=as_number, wants_ints=asks.types)
             try:
-                about = asks.identity, asks.missing, varying, several, asks.copies
-                signature = signature_of(arguments, recorder, differentiate_first, *about)
+                signature = signature_of(arguments, recorder, differentiate_first, asks, varying, several)
             except Unsuitable as problem:
                 return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
         described, recorder.is_exact = None, exact  # a recorder runs once

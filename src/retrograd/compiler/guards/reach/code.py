@@ -14,10 +14,12 @@ from ..bytecode import (
     NUMBERS,
     TYPES,
     asked_for,
+    asks_for_layout,
     asks_for_numbers,
     asks_unheard,
     assigned,
     catches_missing,
+    changed_attributes,
     codes_of,
     compares_objects,
     compares_types,
@@ -118,7 +120,9 @@ class Code:
         """Note what code asks of numbers, and give the names that it uses without writing them."""
         found, frontier = set().union(*map(named_in_texts, codes)), self._frontier
         frontier.copies |= "deepcopy" in names
+        frontier.asks_layout |= any(map(asks_for_layout, codes))
         if not is_of_dataclass(function.__code__):
+            frontier.changed.update(*map(changed_attributes, codes))
             frontier.asks_kinds = frontier.asks_kinds or asks_for_numbers(function)
             frontier.asks_types |= not TYPES.isdisjoint(names)
             frontier.tests_identity |= compares_objects(function) or not IDENTITY.isdisjoint(names)

@@ -29,6 +29,8 @@ class Frontier:
         asks_types: it may ask for its type, or which methods that has.
         asks_missing: it asks for attributes that may be missing.
         copies: it may make copies of containers in which what was one object is one.
+        asks_layout: it may ask how arrays lie in memory.
+        changed: the names of attributes that it may change; what changes any, itself.
     """
 
     def __init__(self) -> None:
@@ -40,6 +42,8 @@ class Frontier:
         self.asks_types: bool = False
         self.asks_missing: bool = False
         self.copies: bool = False
+        self.asks_layout: bool = False
+        self.changed: set[str] = set()
         self._seen: set[int] = set()
         self._queue: deque[tuple[Any, str, bool]] = deque()
         self._watchers: list[Callable[[list[str], list[str]], None]] = []
