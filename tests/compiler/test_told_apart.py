@@ -251,6 +251,47 @@ def test_strides_that_an_object_has() -> None:
     assert compiled.stats().eager == 0
 
 
+def least_recently_used(room: int) -> tuple[Any, Any]:
+    """A cache with room for so many records, and a function that asks it."""
+
+    @functools.lru_cache(maxsize=room)
+    def tank(number: int) -> Part:
+        return Part(1.0 + number, None)
+
+    def function(x: Any, number: int) -> Any:
+        return x * tank(number).x
+
+    return tank, function
+
+
+@pytest.mark.parametrize("room", [2, 3])
+def test_what_a_bounded_cache_drops(room: int) -> None:
+    """What the user has changed in a result stays as long as it is asked for often enough."""
+    (ours, function), (theirs, other) = least_recently_used(room), least_recently_used(room)
+    compiled = rg.compile(function)
+    for call in range(60):
+        number = DRAW.randrange(room + 1)
+        assert compiled(2.0, number) == other(2.0, number)
+        if call % 5 == 0:
+            for tank in (ours, theirs):
+                tank(number).x += 10.0
+
+
+def test_what_a_bounded_cache_held_before() -> None:
+    @functools.lru_cache(maxsize=64)
+    def tank(number: int) -> Part:
+        return Part(1.0 + number, None)
+
+    def function(xs: list[Any]) -> Any:
+        return xs[0] * tank(sum(x > 0 for x in xs)).x
+
+    tank(2).x = 50.0
+    compiled = rg.compile(function)
+    for xs in ([1.0, 2.0, -3.0], [1.0, -2.0, 3.0], [2.0, 2.0, 3.0], [1.0, 2.0, -3.0]):
+        assert compiled(xs) == function(xs)
+    assert tank(2).x == 50.0
+
+
 W = Value(0.5)
 
 

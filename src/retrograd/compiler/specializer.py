@@ -195,6 +195,10 @@ class Specializer:
         if self.captured.has_new_results:
             state, again = self._capture(call)
             described = described and again
+            if (obstacle := self._obstacle(call, answer, "")) is not None:
+                self._examples.clear()  # programs, which ask no cache
+                self._give_up(call, obstacle)
+                return answer
         plain = answer if recorded else _recorded(True, lambda: self._eager.run(arguments, differentiate_first))
         held, is_otherwise = self.captured.snapshot(), reason in _OTHERWISE
         attempt = _Attempt(call, _cause(reason, change), is_otherwise, state, held, answer, plain)

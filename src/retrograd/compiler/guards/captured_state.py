@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from ... import engine
 from ..reports.notices import Notices, frozen_data
 from .libraries import look_into_package_of
-from .reach.contents import forget_results, results_of
+from .reach.contents import forget_results, is_bounded, results_of
 from .reach.places import DATA_LIMIT
 from .reach.reach import Reach
 from .snapshot import Snapshot
@@ -42,6 +42,8 @@ class Asks(NamedTuple):
     types: bool = False  #: what only a number itself tells: its type, that one's methods; or a cache keeps it
     copies: bool = False  #: whether two containers are one, which are one in a copy, too
     layout: bool = False  #: how arrays lie in memory
+    #: What a bounded cache has: objects, of which it would drop others for what a trace puts there.
+    bounded: bool = False
     changed: frozenset[str] = frozenset()  #: nothing, but it may change attributes of these names, and put them back
 
     @staticmethod
@@ -49,8 +51,9 @@ class Asks(NamedTuple):
         """What the code asks that was reached."""
         containers = frozenset(id(thing) for kind, thing, _ in reach.places.found if kind in _CONTAINERS)
         identity = containers if reach.tests_identity else None
+        bounded = any(results and is_bounded(cached) for cached, results in reach.caches)
         of_objects = reach.asks_kinds, reach.asks_missing, reach.asks_types, reach.copies
-        return Asks(identity, *of_objects, reach.asks_layout, frozenset(reach.changed))
+        return Asks(identity, *of_objects, reach.asks_layout, bounded, frozenset(reach.changed))
 
 
 #: What functions ask that only compute.

@@ -74,6 +74,10 @@ class BoolTracer(ComparisonTracer):
     joins: str
     parts: tuple[BoolTracer, ...]
 
+    def __hash__(self) -> int:
+        self._recorder.look_up()
+        return hash(bool(self))
+
     def implies(self, outcome: bool, other: BoolTracer, its: bool) -> bool:
         """Whether ``other`` is ``its`` wherever this is ``outcome``, as far as combinations tell."""
         if self is other or not self.joins:
@@ -245,7 +249,7 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     _binary(_name)
 for _name in ("neg", "pos", "abs", "invert"):
     _unary(_name, getattr(operator, _name))
-for _function in (int, float, complex, hash, str, repr):
+for _function in (int, float, complex, str, repr):
     _unary(_function.__name__, _function)
 
 

@@ -93,6 +93,10 @@ class ChoiceTracer:
             self._recorder.must_be(self.node, self.constant)
         return self.constant if type(self.constant) is self.kind else self.kind(self.constant)
 
+    def __hash__(self) -> int:
+        self._recorder.look_up()
+        return hash(self.plain())
+
     def bound(self) -> None:
         """From here on it is checked in each call that an int is not too large, as it is not in this run."""
         if self.largest > _BOUND and abs(self.constant) <= _BOUND:  # type: ignore[arg-type]
@@ -380,7 +384,7 @@ def _define_plain(name: str) -> None:
     setattr(ChoiceTracer, f"__r{plain}__", lambda self, other: function(_plain(other), self.plain()))
 
 
-for _function in (int, float, complex, hash, str, repr):
+for _function in (int, float, complex, str, repr):
     _define_conversion(_function.__name__, _function)
 _define_conversion("invert", lambda number: int(~number))
 for _name in ("divmod", "and_", "or_", "xor", "lshift", "rshift"):

@@ -108,6 +108,7 @@ class DecisionRecorder(ABC):
         self.known_guards: dict[tuple[int, int, str, bool], Guard] = {}  # by code, instruction, and what is decided
         self._codes: dict[int, CodeType] = {}  # kept, so that their ids stay theirs
         self.is_exact: bool = False  #: whether the bits are to be the engine's
+        self.is_kept: bool = False  #: whether a bounded cache would keep what it is asked for in place of an object
         self._recording = Recording()
 
     @abstractmethod
@@ -127,6 +128,12 @@ class DecisionRecorder(ABC):
         sentence = f"{where or current_location() or 'the function'} {what}, which a compiled program cannot do."
         if sentence not in self._recording.graph_breaks:
             self._recording.graph_breaks.append(sentence)
+
+    def look_up(self) -> None:
+        """A number is about to be hashed. Raises TypeError where a cache may keep it that cannot be cleared."""
+        if self.is_kept:
+            self.untraceable("looks a traced number up, which a bounded cache of objects may keep")
+            raise TypeError("a traced number cannot be looked up in a bounded cache of objects.")
 
     def check_precision(self, kind: type, operands: Sequence[Any]) -> None:
         """Python's floats among ``operands`` meet a number of this kind: NumPy's shorter ones shorten them."""

@@ -109,6 +109,7 @@ class FloatTracer(engine.NumberTracer):
     # --- the number of this one call leaves the trace
 
     def __hash__(self) -> int:
+        self._recorder.look_up()
         return hash(self._leave("looks a traced number up in a set or dict"))
 
     def __float__(self) -> float:

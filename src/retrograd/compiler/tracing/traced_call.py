@@ -71,7 +71,7 @@ def trace(
                 signature = signature_of(arguments, recorder, differentiate_first, asks, varying, several)
             except Unsuitable as problem:
                 return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
-        described, recorder.is_exact = None, exact  # a recorder runs once
+        described, recorder.is_exact, recorder.is_kept = None, exact, asks.bounded  # a recorder runs once
         held = contents(signature.tracers)
         if differentiate_first:  # as in EagerRunner.run
             running.variables.append(signature.active_leaves())

@@ -18,12 +18,16 @@ __all__ = [
     "contents_of_cell",
     "forget_results",
     "has_buffer",
+    "is_bounded",
+    "is_in_order",
     "open_results",
     "results_of",
 ]
 
 #: So many results of a cache are looked at.
 MOST_RESULTS = 1000
+#: A bounded cache that has room for so many more is not about to drop any.
+_ROOM = 64
 
 
 def attributes_of(thing: Any) -> tuple[dict[str, Any], ...]:
@@ -60,7 +64,7 @@ def contents_of_cell(cell: types.CellType) -> tuple[Any, ...]:
 def results_of(cached: Any) -> dict[Any, Any]:
     """The results of an ``lru_cache`` by its arguments; if they are bounded, they are behind links."""
     found = [one for one in _inside(cached) if type(one) is dict]
-    return next((one for one in found if _has_links(one)), {}) if _is_bounded(cached) else found[0] if found else {}
+    return next((one for one in found if _has_links(one)), {}) if is_bounded(cached) else found[0] if found else {}
 
 
 def forget_results(cached: Any, of: Callable[[Any], bool]) -> None:
@@ -69,18 +73,24 @@ def forget_results(cached: Any, of: Callable[[Any], bool]) -> None:
     kept = {arguments: result for arguments, result in [*results.items()] if not of(arguments)}
     if len(kept) == len(results):
         return
-    if _is_bounded(cached):
+    if is_bounded(cached):
         cached.cache_clear()
         return
     results.clear()
     results.update(kept)
 
 
+def is_in_order(cached: Any) -> bool:
+    """Whether it may soon matter in which order an ``lru_cache`` was asked for its results: it drops one of them."""
+    most, size = cached.cache_parameters()["maxsize"], cached.cache_info().currsize
+    return most is not None and size > 1 and most - size < _ROOM
+
+
 def open_results(cached: Any) -> list[Any]:
     """Those of them that may change; of a bounded cache, arguments like that, too."""
     if cached.cache_info().currsize == 0:
         return []
-    if _is_bounded(cached):  # which refers to both itself
+    if is_bounded(cached):  # which refers to both itself
         results: Iterable[Any] = (one for one in _inside(cached) if not (type(one) is dict and _has_links(one)))
     else:
         results = results_of(cached).values()
@@ -92,7 +102,8 @@ def _inside(cached: Any) -> list[Any]:
     return [one for one in gc.get_referents(cached) if one is not vars(cached) and one is not cached.__wrapped__]
 
 
-def _is_bounded(cached: Any) -> bool:
+def is_bounded(cached: Any) -> bool:
+    """Whether an ``lru_cache`` drops results, and keeps them in an order."""
     return cached.cache_parameters()["maxsize"] is not None
 
 

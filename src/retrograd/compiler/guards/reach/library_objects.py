@@ -11,7 +11,7 @@ import numpy as np
 
 from ..libraries import are_of_one_package, is_users
 from .containers import Containers
-from .contents import MOST_RESULTS, attributes_of, content_of_slot, has_buffer, open_results, results_of
+from .contents import MOST_RESULTS, attributes_of, content_of_slot, has_buffer, is_in_order, open_results, results_of
 from .data import holds_numbers, is_number_or_array
 from .frontier import Frontier
 
@@ -39,6 +39,8 @@ class LibraryObjects:
     def cache(self, cached: Any, path: str) -> None:
         """The results that an ``lru_cache`` has, which it may forget, and others that it may get."""
         self.caches.append((cached, found := open_results(cached)))
+        if found and is_in_order(cached):  # a program asks it for none of them
+            self._frontier.refuse(f"asks {path}(), whose bounded cache drops objects that were not asked for lately")
         results = results_of(cached)
         for arguments in list(islice(results, MOST_RESULTS)):
             self._frontier.named(results, arguments, f"{path}.cache_info()")
