@@ -7,6 +7,7 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrograd as rg
@@ -74,3 +75,41 @@ def test_such_functions_are_compiled(kind: str) -> None:
     for k in [1, 2, 3, 5, 7] * 3:
         compiled([0.3], 0.5 + k, k)
     assert compiled.stats().eager == 0
+
+
+def of_objects(xs: list[Any]) -> Any:
+    return 2.0 * np.array(xs, dtype=object)
+
+
+def in_a_tree(xs: list[Any]) -> Any:
+    return {"now": np.array([xs, xs], dtype=object), "sum": xs[0] + xs[1]}
+
+
+def beside_floats(xs: list[Any]) -> Any:
+    return np.array(xs, dtype=object), np.array(xs) * 1.5
+
+
+@pytest.mark.parametrize("function", [of_objects, in_a_tree, beside_floats])
+@pytest.mark.parametrize("given", [float, rg.Value])
+def test_arrays_of_objects_stay_such(function: Any, given: Any) -> None:
+    compiled = rg.compile(function)
+    for call in range(4):
+        xs = [given(0.5 + call), given(2.0)]
+        found, wanted = compiled(xs), function(xs)
+        for ours, theirs in zip(arrays_in(found), arrays_in(wanted), strict=True):
+            assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+            assert [*map(type, ours.flat)] == [*map(type, theirs.flat)]
+            assert [*map(number_in, ours.flat)] == [*map(number_in, theirs.flat)]
+    several = compiled.call_batch([([1.0, 2.0],), ([3.0, 4.0],)])
+    assert [one.dtype for result in several for one in arrays_in(result)] == [
+        one.dtype for xs in ([1.0, 2.0], [3.0, 4.0]) for one in arrays_in(function(xs))
+    ]
+
+
+def arrays_in(tree: Any) -> list[Any]:
+    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, tuple) else [tree]
+    return [part for part in parts if isinstance(part, np.ndarray)]
+
+
+def number_in(thing: Any) -> float:
+    return thing.data if isinstance(thing, rg.Value) else thing

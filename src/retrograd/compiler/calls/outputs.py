@@ -151,6 +151,15 @@ def _items(tree: Any) -> Sequence[Any]:
     return container.items
 
 
+def _hold_objects(tree: Any) -> set[bool]:
+    """Whether arrays of plain numbers in a tree are arrays of objects: both, if some are and others are not."""
+    if type(tree) is np.ndarray:
+        return set() if any(isinstance(one, Value) for one in tree.flat) else {tree.dtype == object}
+    if isinstance(tree, Value) or is_tracer(tree) or is_number(tree) or tree is None or isinstance(tree, Entries):
+        return set()
+    return set().union(*map(_hold_objects, _items(tree)))
+
+
 def aligned(tree: Any, pattern: Pattern | None) -> Any:
     """A tree; the entries of a matrix in this pattern, if that has room for them."""
     return tree if pattern is None or not isinstance(tree, Entries) else tree.aligned(pattern) or tree
@@ -207,10 +216,14 @@ def outputs_of(tree: Any) -> OutputsOfTrace | None:
 class Outputs:
     """How the results of a program become what the function returned."""
 
-    def __init__(self, traced: OutputsOfTrace, structure: Structure, leaves: Sequence[Any]) -> None:
+    def __init__(
+        self, traced: OutputsOfTrace, structure: Structure, leaves: Sequence[Any], are_objects: bool = False
+    ) -> None:
         self.count: int = len(traced.nodes)
+        self._are_objects = are_objects  # what arrays of numbers hold
+        self._built = structure.fill if are_objects else structure.collect
         self._numpys = tuple(type(leaf) is np.float64 for leaf in leaves)
-        self._structure, self._traced = structure, traced._replace(nodes=())
+        self._traced = traced._replace(nodes=())
         in_order = traced.places == tuple(range(self.count)) and not any(traced.constant)
         self._straight = in_order and not any(self._numpys)
         self._all_values = all(traced.are_values)
@@ -234,7 +247,8 @@ class Outputs:
                 return None
             if constant and not (type(leaf) is type(place) and (leaf == place or leaf != leaf)):
                 return None
-        return cls(traced, structure, leaves)
+        are_objects = _hold_objects(plain)
+        return None if len(are_objects) > 1 else cls(traced, structure, leaves, True in are_objects)
 
     def sources(self, plain: Any) -> list[Any] | None:
         """For each result of the program, the leaf of a plain run that it must equal; None for another tree."""
@@ -274,11 +288,12 @@ class Outputs:
             for place, label in traced.labels:
                 values[place].label = label
         if traced.is_array:
-            return numbers if traced.pattern is None else Entries(numbers, traced.pattern)
+            array = numbers.astype(object) if self._are_objects else numbers
+            return array if traced.pattern is None else Entries(array, traced.pattern)
         if self._straight and not self.connected:
-            return self._structure.collect(numbers)
+            return self._built(numbers)
         if self._straight and self._all_values and values is not None:
-            return self._structure.collect(values)
+            return self._built(values)
         made: dict[int, Value] = {}
         leaves = []
         for place, constant, is_value, is_numpys in zip(
@@ -292,4 +307,4 @@ class Outputs:
                 leaves.append(values[int(place)])
             else:
                 leaves.append(made.setdefault(int(place), unrecorded(numbers[place])))
-        return self._structure.collect(leaves)
+        return self._built(leaves)
