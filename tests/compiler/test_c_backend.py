@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
+import dataclasses
 import itertools
 import math
 import shutil
@@ -346,3 +348,30 @@ def test_a_result_that_may_be_a_plain_number(tmp_path: Path) -> None:
         return sum(max(0.0, 1.0 - v) for v in x)
 
     check(hinge, tmp_path, ([0.5, 0.2, 2.0],), ([2.0, 0.2, 0.3],), ([5.0, 6.0, 7.0],))
+
+
+@dataclasses.dataclass
+class Body:
+    x: float
+    v: float
+
+
+@pytest.mark.parametrize("copies", [False, True])
+def test_records_that_are_told_apart(copies: bool, tmp_path: Path) -> None:
+    def pushed(bodies: list[Any]) -> Any:
+        bodies = copy.deepcopy(bodies) if copies else bodies
+        first, kept = bodies[0], bodies[0].x
+        first.x = kept + first.v
+        total = sum(body.x * body.x for body in bodies)
+        first.x = kept
+        return total
+
+    one, other = Body(2.0, 0.5), Body(3.0, 1.0)
+    for example, call, another in (
+        ([one, other], [other, one], [one, one]),
+        ([one, one], [other, other], [one, other]),
+    ):
+        written = rg.compile(pushed).to_c(tmp_path / f"f{example[0] is example[1]}.c", example, name="f")
+        assert Built(written).value(call) == pushed(call)
+        with pytest.raises(TypeError, match="another structure"):
+            written.inputs(another)

@@ -291,10 +291,10 @@ def to_jax(
 
 
 def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Recording, Signature]:
-    wants_ints = asks_of(function, arguments).types
-    recorder = Recorder(by_order=False, wants_ints=wants_ints)  # XLA takes longer to find the first of equals
+    asks = asks_of(function, arguments)._replace(identity=None)
+    recorder = Recorder(by_order=False, wants_ints=asks.types)  # XLA takes longer to find the first of equals
     try:
-        signature = signature_of(arguments, recorder, False)
+        signature = signature_of(arguments, recorder, False, asks)
     except Unsuitable as problem:
         raise errors.not_traceable(function, str(problem)) from None
     held = contents(signature.tracers)

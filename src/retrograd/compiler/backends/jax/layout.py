@@ -61,7 +61,8 @@ class Layout:
                 np.int32 if kind == "index" else np.float64,
             )
         for (kind, position), number in found.items():
-            numbers[kind][position] = number
+            if kind in numbers:
+                numbers[kind][position] = number
         return numbers
 
     def numbers_of(self, which: Sequence[int]) -> set[tuple[str, int]]:
@@ -121,6 +122,8 @@ def _tree_of(spec: Spec) -> _Tree:
         case ("dict" | "fields", _, pairs, *_):
             items = {key: tree for key, part in pairs if (tree := _tree_of(part)) is not None}
             return items or None
+        case ("apart", _, part):
+            return _tree_of(part)
         case ("sequence" | "node", _, parts, *_):
             trees = [tree for part in parts if (tree := _tree_of(part)) is not None]
             if not trees:
@@ -166,6 +169,8 @@ def _numbers_of(spec: Spec) -> Iterator[tuple[str, int]]:
         case ("dict" | "fields", _, pairs, *_):
             for _, part in pairs:
                 yield from _numbers_of(part)
+        case ("apart", _, part):
+            yield from _numbers_of(part)
         case ("sequence" | "node", _, parts, *_):
             for part in parts:
                 yield from _numbers_of(part)
@@ -187,6 +192,10 @@ def _read(spec: Spec, argument: Any, found: _Found) -> bool:
             return type(argument) is kind and bool(key_of(argument) == expected)
         case ("same", position):  # a Value that came before
             return isinstance(argument, Value) and found["active", position] == argument.data
+        case ("apart", _, part):  # a container that is none of those before
+            return _is_another(argument, found) and _read(part, argument, found)
+        case ("again", number):
+            return bool(found.get((_APART, id(argument)), -1) == number)
         case ("index" | "passive" | "value", position, *_):
             return _read_number(spec[0], position, argument, found)
         case ("array", _, shape, first, active):
@@ -210,6 +219,16 @@ def _read(spec: Spec, argument: Any, found: _Found) -> bool:
                 return False
             return all(_read(part, argument[key], found) for key, part in pairs)
     raise AssertionError(f"an argument is described as {spec!r}")
+
+
+def _is_another(container: Any, found: _Found) -> bool:
+    count = found.get((_APART, -1), 0)
+    found[_APART, -1] = count + 1
+    return bool(found.setdefault((_APART, id(container)), count) == count)
+
+
+#: In place of a kind of numbers: the ids of containers, and how many there are.
+_APART = "apart"
 
 
 def _same(one: Any, other: Any) -> bool:
