@@ -1,6 +1,7 @@
 #include "compiler/run/signature.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -507,12 +508,13 @@ int Signature::read_some(const Node& node, PyObject* argument, Arguments& into) 
   return 1;
 }
 
-// The function may ask which object a container is: it is a new one, and none that is captured.
+// The function may ask which object a container is: it is a new one, as read_all sees, and none that is captured.
 int Signature::read_apart(const Node& node, PyObject* argument, Arguments& into) const {
-  if (std::find(into.apart.begin(), into.apart.end(), argument) != into.apart.end()) return 0;
-  const Ref id(PyLong_FromVoidPtr(argument));
-  const int captured = id ? PySet_Contains(node.object, id.get()) : -1;
-  if (captured != 0) return captured < 0 ? -1 : 0;
+  if (PySet_Size(node.object) > 0) {
+    const Ref id(PyLong_FromVoidPtr(argument));
+    const int captured = id ? PySet_Contains(node.object, id.get()) : -1;
+    if (captured != 0) return captured < 0 ? -1 : 0;
+  }
   into.apart.push_back(argument);
   return read(child_of(node, 0), argument, into);
 }
@@ -569,11 +571,20 @@ int Signature::read_ints(const Node& node, const trees::IntArray& array, Argumen
   return 1;
 }
 
+namespace {
+bool are_different(std::vector<PyObject*> objects) {
+  std::sort(objects.begin(), objects.end(), std::less<PyObject*>());
+  return std::adjacent_find(objects.begin(), objects.end()) == objects.end();
+}
+}  // namespace
+
 int Signature::read_all(PyObject* const* arguments, Py_ssize_t count, Arguments& into) const {
   if (count != static_cast<Py_ssize_t>(root().count)) return 0;
   into.apart.clear();
   into.given.clear();
-  return read_items(root(), arguments, into);
+  const int found = read_items(root(), arguments, into);
+  if (found != 1 || into.apart.size() < 2) return found;
+  return are_different(into.apart) ? 1 : 0;
 }
 
 int Signature::traverse(visitproc visit, void* arg) const {
