@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bindings/members.hpp"
+#include "bindings/new_list.hpp"
 #include "bindings/without_gil.hpp"
 #include "compiler/run/batch_run.hpp"
 
@@ -90,11 +91,8 @@ class Batch {
   }
 
   PyObject* left() const {
-    Ref list(PyList_New(0));
-    for (const uint32_t member : left_) {
-      Ref number(PyLong_FromUnsignedLong(member));
-      if (!list || !number || PyList_Append(list.get(), number.get()) < 0) return nullptr;
-    }
+    NewList list;
+    for (const uint32_t member : left_) list.add(PyLong_FromUnsignedLong(member));
     return list.release();
   }
   double sum() const {

@@ -2,6 +2,7 @@
 // gradient changes, and nothing is counted. And which programs wait for machine code, or are tried first.
 #include <algorithm>
 
+#include "bindings/new_list.hpp"
 #include "bindings/specialization_cache.hpp"
 #include "tape/arena.hpp"
 
@@ -55,19 +56,18 @@ PyObject* check(PyObject* object, PyObject* args) {
       entry->runner.backward(1.0, GradientDestination::WORKSPACE);
     }
     const Results found = entry->results(interpreted);
-    Ref list(PyList_New(0));
-    for (size_t i = 0; list && i < found.gradients.size(); ++i) {
+    NewList gradients;
+    for (size_t i = 0; i < found.gradients.size(); ++i) {
       const LeafLocation& place = entry->leaves.locations[i];
       if (place.kind == RegionKind::INPUT && !place.active) continue;
-      Ref pair(Py_BuildValue("(Od)", as_object(entry->graph.leaves()[i]), found.gradients[i]));
-      if (!pair || PyList_Append(list.get(), pair.get()) < 0) return nullptr;
+      gradients.add(Py_BuildValue("(Od)", as_object(entry->graph.leaves()[i]), found.gradients[i]));
     }
-    const Ref results = results_of(*entry, found.outputs);
+    Ref results = results_of(*entry, found.outputs);
     if (by_nodes && !entry->uses_interpreter()) {  // calls do not need it
       entry->runner.rest();
       if (entry->graph.size() >= kNotKept) entry->rest();
     }
-    return list && results ? Py_BuildValue("(dOO)", found.value, list.get(), results.get()) : nullptr;
+    return Py_BuildValue("(dNN)", found.value, gradients.release(), results.release());
   }
   Py_RETURN_NONE;
 }

@@ -4,8 +4,10 @@
 #include "bindings/joint_call.hpp"
 #include "bindings/lookup.hpp"
 #include "bindings/matrix.hpp"
+#include "bindings/new_list.hpp"
 #include "bindings/without_gil.hpp"
 #include "trees/arrays.hpp"
+#include "trees/in_place.hpp"
 
 namespace retrograd::compiler {
 namespace {
@@ -102,13 +104,7 @@ Ref results_of(const Specialization& entry, std::span<const double> numbers) {
     if (array) std::copy(numbers.begin(), numbers.end(), to);
     return array;
   }
-  Ref list(PyList_New(static_cast<Py_ssize_t>(numbers.size())));
-  for (size_t i = 0; list && i < numbers.size(); ++i) {
-    PyObject* number = PyFloat_FromDouble(numbers[i]);
-    if (!number) return Ref();
-    PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), number);
-  }
-  return list;
+  return Ref(trees::list_of_floats(numbers.data(), numbers.size()));
 }
 
 namespace {
@@ -158,10 +154,6 @@ PyObject* call_with_keywords(SpecializationCache* self, const char* kind, PyObje
   Ref miss = Ref::borrow(self->miss);
   return PyObject_CallFunction(miss.get(), "s(OO)O", kind, positional.get(), named.get(), Py_None);
 }
-
-}  // namespace
-
-namespace {
 
 // What call() gives for what was found.
 PyObject* answer(SpecializationCache* self, const Found& found, bool records) {
@@ -334,13 +326,9 @@ PyObject* dropped_hits(PyObject* object, PyObject*) {
 
 // departures(): of the last call that was looked up, the programs that it left, and by the number of which guard.
 PyObject* departures(PyObject* object, PyObject*) {
-  const auto& found = *self_of(object)->departures;
-  Ref list(PyList_New(static_cast<Py_ssize_t>(found.size())));
-  for (size_t i = 0; list && i < found.size(); ++i) {
-    PyObject* pair =
-        Py_BuildValue("(nn)", static_cast<Py_ssize_t>(found[i].first), static_cast<Py_ssize_t>(found[i].second));
-    if (!pair) return nullptr;
-    PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), pair);
+  NewList list;
+  for (const auto& [number, guard] : *self_of(object)->departures) {
+    list.add(Py_BuildValue("(nn)", static_cast<Py_ssize_t>(number), static_cast<Py_ssize_t>(guard)));
   }
   return list.release();
 }

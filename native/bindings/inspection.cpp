@@ -1,6 +1,7 @@
 // Looking inside: what the programs are, and what they have done.
 #include <algorithm>
 
+#include "bindings/new_list.hpp"
 #include "bindings/specialization_cache.hpp"
 
 namespace retrograd::compiler {
@@ -34,11 +35,8 @@ PyObject* facts_of(const Specialization& entry) {
       if (members > 1) sizes.push_back(members);
     }
   }
-  Ref batches(PyList_New(0));
-  for (const uint32_t members : sizes) {
-    Ref number(PyLong_FromUnsignedLong(members));
-    if (!batches || !number || PyList_Append(batches.get(), number.get()) < 0) return nullptr;
-  }
+  NewList batches;
+  for (const uint32_t members : sizes) batches.add(PyLong_FromUnsignedLong(members));
   bytes += entry.runner.bytes();
   auto size = [](size_t n) { return static_cast<unsigned long long>(n); };
   return Py_BuildValue("{s:K,s:O,s:O,s:O,s:I,s:O,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:O}",
@@ -55,33 +53,26 @@ PyObject* facts_of(const Specialization& entry) {
 }
 
 PyObject* view_of(const View& view, int rank) {
-  Ref strides(PyList_New(rank));
-  for (int i = 0; strides && i < rank; ++i) PyList_SetItem(strides.get(), i, PyLong_FromLong(view.strides[i]));
-  if (!strides) return nullptr;
+  NewList strides;
+  for (int i = 0; i < rank; ++i) strides.add(PyLong_FromLong(view.strides[i]));
   const long region = view.region == kNoRegion ? -1 : static_cast<long>(view.region);
-  return Py_BuildValue("(lLO)", region, static_cast<long long>(view.base), strides.get());
+  return Py_BuildValue("(lLN)", region, static_cast<long long>(view.base), strides.release());
 }
 
 PyObject* instruction_of(const Instruction& instruction) {
   static constexpr const char* names[] = {"map", "indexed", "dot", "sum", "extreme", "gather", "select"};
-  Ref sizes(PyList_New(instruction.rank)), views(PyList_New(0)), result(view_of(instruction.result, instruction.rank));
-  for (int i = 0; sizes && i < instruction.rank; ++i) {
-    PyList_SetItem(sizes.get(), i, PyLong_FromUnsignedLong(instruction.sizes[i]));
-  }
-  for (int i = 0; views && i < instruction.operands; ++i) {
-    Ref view(view_of(instruction.views[i], instruction.rank));
-    if (!view || PyList_Append(views.get(), view.get()) < 0) return nullptr;
-  }
-  if (!sizes || !views || !result) return nullptr;
+  NewList sizes, views;
+  for (int i = 0; i < instruction.rank; ++i) sizes.add(PyLong_FromUnsignedLong(instruction.sizes[i]));
+  for (int i = 0; i < instruction.operands; ++i) views.add(view_of(instruction.views[i], instruction.rank));
   const char* row = instruction.row < ROW_COUNT        ? kRows[instruction.row].name
                     : instruction.row == ROW_FIRST_MAX ? "first_max"
                     : instruction.row == ROW_FIRST_MIN ? "first_min"
                     : instruction.row == ROW_LARGEST   ? "largest"
                                                        : "select";
-  return Py_BuildValue("{s:s,s:s,s:O,s:i,s:O,s:O,s:O,s:O,s:i,s:I,s:I,s:I}", "code",
-                       names[static_cast<int>(instruction.code)], "row", row, "sizes", sizes.get(), "reduced",
-                       instruction.reduced, "result", result.get(), "views", views.get(), "has_init",
-                       instruction.has_init ? Py_True : Py_False, "through_pool",
+  return Py_BuildValue("{s:s,s:s,s:N,s:i,s:N,s:N,s:O,s:O,s:i,s:I,s:I,s:I}", "code",
+                       names[static_cast<int>(instruction.code)], "row", row, "sizes", sizes.release(), "reduced",
+                       instruction.reduced, "result", view_of(instruction.result, instruction.rank), "views",
+                       views.release(), "has_init", instruction.has_init ? Py_True : Py_False, "through_pool",
                        instruction.through_pool ? Py_True : Py_False, "stride", instruction.stride, "limit",
                        instruction.limit, "source", instruction.source, "terms", instruction.terms);
 }
@@ -92,13 +83,9 @@ PyObject* instruction_of(const Instruction& instruction) {
 // two bits of kind and an index), the roots (uint32), the literals (double), and each node's source line (uint32).
 PyObject* arrays_of(const Graph& graph) {
   static_assert(sizeof(Id) == sizeof(uint32_t));
-  Ref rows(bytes_of(graph.rows)), first(bytes_of(graph.first)), operands(bytes_of(graph.operands)),
-      roots(bytes_of(graph.roots)), literals(bytes_of(graph.literals)), source(bytes_of(graph.source)),
-      extra(bytes_of(graph.extra));
-  if (!rows || !first || !operands || !roots || !literals || !source || !extra) return nullptr;
-  return Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:O,s:O}", "rows", rows.get(), "first", first.get(), "operands",
-                       operands.get(), "roots", roots.get(), "literals", literals.get(), "source", source.get(),
-                       "extra", extra.get());
+  return Py_BuildValue("{s:N,s:N,s:N,s:N,s:N,s:N,s:N}", "rows", bytes_of(graph.rows), "first", bytes_of(graph.first),
+                       "operands", bytes_of(graph.operands), "roots", bytes_of(graph.roots), "literals",
+                       bytes_of(graph.literals), "source", bytes_of(graph.source), "extra", bytes_of(graph.extra));
 }
 
 // stages(entry): what the passes make one after the other: "lift" and "expand", see arrays_of; of "reductions" for each
@@ -106,7 +93,7 @@ PyObject* arrays_of(const Graph& graph) {
 // where its operands begin (uint32), and the operands; of "pack" the terms in order (uint32), and the number of each
 // one's group (uint32).
 PyObject* stages(PyObject* object, PyObject* argument) {
-  Specialization* entry = specialization_numbered(object, argument);
+  const std::shared_ptr<Specialization> entry = specialization_numbered(object, argument);
   if (!entry) return nullptr;
   const Graph expanded = entry->expanded(true);
   const Scheduled made = entry->schedule(expanded, true);
@@ -117,18 +104,11 @@ PyObject* stages(PyObject* object, PyObject* argument) {
     order.push_back(key.term);
   }
   const Terms& terms = made.terms;
-  Ref lift(arrays_of(*entry->graph.get())), expand(arrays_of(expanded)), kinds(bytes_of(terms.kinds)),
-      rows(bytes_of(terms.rows)), starts(bytes_of(terms.has_init)), results(bytes_of(terms.results)),
-      levels(bytes_of(terms.levels)), first(bytes_of(terms.first)), operands(bytes_of(terms.operands)),
-      ordered(bytes_of(order)), grouped(bytes_of(groups));
-  for (const Ref* each :
-       {&lift, &expand, &kinds, &rows, &starts, &results, &levels, &first, &operands, &ordered, &grouped}) {
-    if (!*each) return nullptr;
-  }
-  return Py_BuildValue("{s:O,s:O,s:{s:O,s:O,s:O,s:O,s:O,s:O,s:O},s:{s:O,s:O}}", "lift", lift.get(), "expand",
-                       expand.get(), "reductions", "kinds", kinds.get(), "rows", rows.get(), "starts", starts.get(),
-                       "results", results.get(), "levels", levels.get(), "first", first.get(), "operands",
-                       operands.get(), "pack", "order", ordered.get(), "groups", grouped.get());
+  return Py_BuildValue("{s:N,s:N,s:{s:N,s:N,s:N,s:N,s:N,s:N,s:N},s:{s:N,s:N}}", "lift", arrays_of(*entry->graph.get()),
+                       "expand", arrays_of(expanded), "reductions", "kinds", bytes_of(terms.kinds), "rows",
+                       bytes_of(terms.rows), "starts", bytes_of(terms.has_init), "results", bytes_of(terms.results),
+                       "levels", bytes_of(terms.levels), "first", bytes_of(terms.first), "operands",
+                       bytes_of(terms.operands), "pack", "order", bytes_of(order), "groups", bytes_of(groups));
 }
 
 // tier(): of the program that was used last, which is made now if there is only a graph.
@@ -140,75 +120,64 @@ PyObject* tier(PyObject* object, PyObject*) {
 }
 
 PyObject* facts(PyObject* object, PyObject*) {
-  Ref list(PyList_New(0));
-  for (const auto& entry : *self_of(object)->specializations) {
+  NewList list;
+  for (const auto& entry : std::vector(*self_of(object)->specializations)) {
     entry->compile_late();
-    Ref one(facts_of(*entry));
-    if (!list || !one || PyList_Append(list.get(), one.get()) < 0) return nullptr;
+    list.add(facts_of(*entry));
   }
   return list.release();
 }
 
 // inventory(): (number, bytes, hits) of each specialization, the one used last first.
 PyObject* inventory(PyObject* object, PyObject*) {
-  Ref list(PyList_New(0));
+  NewList list;
   for (const auto& entry : *self_of(object)->specializations) {
-    Ref one(Py_BuildValue("(nnn)", static_cast<Py_ssize_t>(entry->number), static_cast<Py_ssize_t>(entry->weight()),
-                          static_cast<Py_ssize_t>(entry->hits)));
-    if (!list || !one || PyList_Append(list.get(), one.get()) < 0) return nullptr;
+    list.add(Py_BuildValue("(nnn)", static_cast<Py_ssize_t>(entry->number), static_cast<Py_ssize_t>(entry->weight()),
+                           static_cast<Py_ssize_t>(entry->hits)));
   }
   return list.release();
 }
 
 // listing(entry): everything a backend or a reader needs to know of a program, as plain Python.
 PyObject* listing(PyObject* object, PyObject* argument) {
-  Specialization* entry = specialization_numbered(object, argument);
+  const std::shared_ptr<Specialization> entry = specialization_numbered(object, argument);
   if (!entry) return nullptr;
   entry->make_readable();
   const Program program = entry->program;  // a collection of garbage below may run code that makes it rest
-  Ref regions(PyList_New(0)), instructions(PyList_New(0)), pool(PyList_New(0)), literals(PyList_New(0)),
-      roots(PyList_New(0)), leaves(PyList_New(0)), nodes(PyList_New(0)), guards(PyList_New(0));
-  if (!regions || !instructions || !pool || !literals || !roots || !leaves || !nodes || !guards) return nullptr;
-  auto append = [](const Ref& list, PyObject* item) {
-    Ref owned(item);
-    return owned && PyList_Append(list.get(), owned.get()) == 0;
-  };
-  bool done = true;
+  NewList regions, instructions, pool, literals, roots, leaves, nodes, guards;
   for (const Region& region : program.regions) {
-    done &= append(regions, Py_BuildValue("(sOLII)", kRegionKindNames[static_cast<int>(region.kind)],
-                                          region.active ? Py_True : Py_False, static_cast<long long>(region.base),
-                                          region.length, region.buffer));
+    regions.add(Py_BuildValue("(sOLII)", kRegionKindNames[static_cast<int>(region.kind)],
+                              region.active ? Py_True : Py_False, static_cast<long long>(region.base), region.length,
+                              region.buffer));
   }
-  for (const Instruction& instruction : program.instructions) done &= append(instructions, instruction_of(instruction));
-  for (const int32_t address : program.pool) done &= append(pool, PyLong_FromLong(address));
+  for (const Instruction& instruction : program.instructions) instructions.add(instruction_of(instruction));
+  for (const int32_t address : program.pool) pool.add(PyLong_FromLong(address));
   for (size_t i = 0; i < program.literals.size(); ++i) {
-    if (program.literals[i].address < 0) continue;
-    done &= append(literals,
-                   Py_BuildValue("(Ld)", static_cast<long long>(program.literals[i].address), entry->literals[i]));
+    const Address address = program.literals[i].address;
+    if (address >= 0) literals.add(Py_BuildValue("(Ld)", static_cast<long long>(address), entry->literals[i]));
   }
-  for (const Location& place : program.roots) done &= append(roots, PyLong_FromLongLong(place.address));
+  for (const Location& place : program.roots) roots.add(PyLong_FromLongLong(place.address));
   for (size_t i = 0; i < entry->graph.leaves().size(); ++i) {
     const LeafLocation& place = entry->leaves.locations[i];
     Value* value = place.kind == RegionKind::PARAMETER ? entry->buffers[place.buffer]->value(place.offset) : nullptr;
-    PyObject* leaf = value ? as_object(value) : Py_None;
-    done &= append(leaves, Py_BuildValue("(OsOII)", leaf, kRegionKindNames[static_cast<int>(place.kind)],
-                                         place.active ? Py_True : Py_False, place.buffer, place.offset));
+    leaves.add(Py_BuildValue("(OsOII)", value ? as_object(value) : Py_None,
+                             kRegionKindNames[static_cast<int>(place.kind)], place.active ? Py_True : Py_False,
+                             place.buffer, place.offset));
   }
-  for (const Address address : program.nodes) done &= append(nodes, PyLong_FromLongLong(address));
+  for (const Address address : program.nodes) nodes.add(PyLong_FromLongLong(address));
   for (const Guard& guard : entry->guards) {
-    Ref right(guard.right ? PyLong_FromUnsignedLong(guard.right) : Py_NewRef(Py_None));
-    done &= right && append(guards, Py_BuildValue("(sIOdO)", kTestNames[guard.test], guard.left, right.get(),
-                                                  guard.number, guard.outcome ? Py_True : Py_False));
+    guards.add(Py_BuildValue("(sINdO)", kTestNames[guard.test], guard.left,
+                             guard.right ? PyLong_FromUnsignedLong(guard.right) : Py_NewRef(Py_None), guard.number,
+                             guard.outcome ? Py_True : Py_False));
   }
-  if (!done) return nullptr;
-  return Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:O,s:O,s:O,s:L}", "regions", regions.get(), "instructions",
-                       instructions.get(), "pool", pool.get(), "literals", literals.get(), "roots", roots.get(),
-                       "leaves", leaves.get(), "nodes", nodes.get(), "guards", guards.get(), "size",
-                       static_cast<long long>(program.size));
+  return Py_BuildValue("{s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:L}", "regions", regions.release(), "instructions",
+                       instructions.release(), "pool", pool.release(), "literals", literals.release(), "roots",
+                       roots.release(), "leaves", leaves.release(), "nodes", nodes.release(), "guards",
+                       guards.release(), "size", static_cast<long long>(program.size));
 }
 
 PyObject* verified(PyObject* object, PyObject* argument) {
-  Specialization* entry = specialization_numbered(object, argument);
+  const std::shared_ptr<Specialization> entry = specialization_numbered(object, argument);
   if (!entry) return nullptr;
   entry->make_readable();
   std::string problem = verify(entry->program, true);
@@ -221,7 +190,7 @@ PyObject* verified(PyObject* object, PyObject* argument) {
 PyObject* locate(PyObject* object, PyObject* args) {
   PyObject *number, *node;
   if (!PyArg_ParseTuple(args, "OO:locate", &number, &node)) return nullptr;
-  Specialization* entry = specialization_numbered(object, number);
+  const std::shared_ptr<Specialization> entry = specialization_numbered(object, number);
   if (!entry) return nullptr;
   entry->make_readable();
   const std::shared_ptr<const Graph> traced = entry->graph.get();

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "bindings/new_list.hpp"
 #include "bindings/specialization_cache.hpp"
 #include "bindings/without_gil.hpp"
 #include "compiler/run/twin.hpp"
@@ -13,12 +14,30 @@
 namespace retrograd::compiler {
 namespace {
 
-// The machine for so many members, set to them; null with an exception set.
-Machine* machine_for(const Specialization& entry, unsigned int members, int pass) {
-  Machine* machine = members == 1 ? entry.single.get() : entry.existing(members);
-  if (machine && pass >= 0 && pass < kPasses) return machine;
+// The machine of a program for so many members, set to them; null with an exception set.
+std::shared_ptr<Machine> machine_for(const std::shared_ptr<Specialization>& entry, unsigned int members,
+                                     int pass = FORWARD) {
+  if (!entry) return nullptr;
+  if (pass >= 0 && pass < kPasses) {
+    if (members == 1 && entry->single) return entry->single;
+    if (members != 1 && entry->existing(members)) return entry->many;
+  }
   PyErr_SetString(PyExc_IndexError, "there is no such machine");
   return nullptr;
+}
+
+struct MachinePass {
+  std::shared_ptr<Machine> machine;
+  int number;
+};
+
+// The pass that the arguments (entry, batch, pass) name; no machine with an exception set.
+MachinePass pass_of(PyObject* object, PyObject* args, const char* format) {
+  PyObject* number;
+  unsigned int batch;
+  int pass;
+  if (!PyArg_ParseTuple(args, format, &number, &batch, &pass)) return {};
+  return {machine_for(specialization_numbered(object, number), batch, pass), pass};
 }
 
 // The numbers (uint64) in a bytes object.
@@ -28,50 +47,41 @@ std::vector<uint64_t> numbers_in(PyObject* bytes) {
   return numbers;
 }
 
+// Keeps a machine alive.
+PyObject* capsule_of(const std::shared_ptr<Machine>& machine) {
+  auto shared = std::make_unique<std::shared_ptr<Machine>>(machine);
+  PyObject* capsule = PyCapsule_New(shared.get(), nullptr, [](PyObject* gone) {
+    delete static_cast<std::shared_ptr<Machine>*>(PyCapsule_GetPointer(gone, nullptr));
+  });
+  if (capsule) shared.release();
+  return capsule;
+}
+
 }  // namespace
 
 // kernel_calls(entry, batch, pass): the bound calls of a machine, as bytes of the struct KernelCall.
 PyObject* kernel_calls(PyObject* object, PyObject* args) {
-  PyObject* number;
-  unsigned int batch;
-  int pass;
-  if (!PyArg_ParseTuple(args, "OIi:kernel_calls", &number, &batch, &pass)) return nullptr;
-  Specialization* entry = specialization_numbered(object, number);
-  if (!entry) return nullptr;
-  const Machine* machine = machine_for(*entry, batch, pass);
-  if (!machine) return nullptr;
-  const std::vector<KernelCall>& list = machine->calls(pass);
-  return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(list.data()),
-                                   static_cast<Py_ssize_t>(list.size() * sizeof(KernelCall)));
+  const auto [machine, pass] = pass_of(object, args, "OIi:kernel_calls");
+  return machine ? bytes_of(machine->calls(pass)) : nullptr;
 }
 
 // strips(entry, batch, pass): which calls of a machine do one strip, as (first, end, times, iterations of the loop, how
 // far each pointer of each call moves from one strip to the next, in bytes).
 PyObject* strips(PyObject* object, PyObject* args) {
-  PyObject* number;
-  unsigned int batch;
-  int pass;
-  if (!PyArg_ParseTuple(args, "OIi:strips", &number, &batch, &pass)) return nullptr;
-  Specialization* entry = specialization_numbered(object, number);
-  if (!entry) return nullptr;
-  const Machine* machine = machine_for(*entry, batch, pass);
+  const auto [machine, pass] = pass_of(object, args, "OIi:strips");
   if (!machine) return nullptr;
   const Pass& of = machine->lowered().pass(pass);
   constexpr long long width = sizeof(double);
-  Ref result(PyList_New(0));
+  NewList result;
   for (const Repeat& repeat : of.repeats) {
-    Ref moves(PyList_New(0));
-    for (size_t i = repeat.begin; moves && i < repeat.end; ++i) {
-      Ref one(PyTuple_New(kPointers));
-      for (Py_ssize_t p = 0; one && p < kPointers; ++p) {
-        PyTuple_SetItem(one.get(), p, PyLong_FromLongLong(static_cast<long long>(of.calls[i].strip_steps[p]) * width));
-      }
-      if (!one || PyList_Append(moves.get(), one.get()) < 0) return nullptr;
+    NewList moves;
+    for (size_t i = repeat.begin; i < repeat.end; ++i) {
+      NewList steps;
+      for (const Address step : of.calls[i].strip_steps) steps.add(PyLong_FromLongLong(step * width));
+      moves.add(steps.get() ? PyList_AsTuple(steps.get()) : nullptr);
     }
-    Ref one(moves ? Py_BuildValue("(nnIIO)", static_cast<Py_ssize_t>(repeat.begin), static_cast<Py_ssize_t>(repeat.end),
-                                  repeat.times, repeat.iterations, moves.get())
-                  : nullptr);
-    if (!result || !one || PyList_Append(result.get(), one.get()) < 0) return nullptr;
+    result.add(Py_BuildValue("(nnIIN)", static_cast<Py_ssize_t>(repeat.begin), static_cast<Py_ssize_t>(repeat.end),
+                             repeat.times, repeat.iterations, moves.release()));
   }
   return result.release();
 }
@@ -82,9 +92,7 @@ PyObject* profile(PyObject* object, PyObject* args) {
   unsigned int batch, times;
   int pass;
   if (!PyArg_ParseTuple(args, "OIiI:profile", &number, &batch, &pass, &times)) return nullptr;
-  Specialization* entry = specialization_numbered(object, number);
-  if (!entry) return nullptr;
-  Machine* machine = machine_for(*entry, batch, pass);
+  const std::shared_ptr<Machine> machine = machine_for(specialization_numbered(object, number), batch, pass);
   if (!machine) return nullptr;
   machine->enter();
   const std::vector<LoweredCall>& lowered = machine->lowered().pass(pass).calls;
@@ -98,12 +106,12 @@ PyObject* profile(PyObject* object, PyObject* args) {
       least[i] = std::min(least[i], spent.count() / 8);
     }
   }
-  Ref result(PyList_New(0));
+  NewList result;
   for (size_t i = 0; i < list.size(); ++i) {
     const KernelCall& call = list[i];
-    Ref one(Py_BuildValue("(iI(iiiii)ihd)", static_cast<int>(call.kernel), lowered[i].instruction, call.n[0], call.n[1],
-                          call.n[2], call.n[3], call.n[4], call.accumulate, static_cast<short>(call.row), least[i]));
-    if (!result || !one || PyList_Append(result.get(), one.get()) < 0) return nullptr;
+    result.add(Py_BuildValue("(iI(iiiii)ihd)", static_cast<int>(call.kernel), lowered[i].instruction, call.n[0],
+                             call.n[1], call.n[2], call.n[3], call.n[4], call.accumulate, static_cast<short>(call.row),
+                             least[i]));
   }
   return result.release();
 }
@@ -117,68 +125,41 @@ PyObject* memory(PyObject* object, PyObject* args) {
   PyObject* number;
   unsigned int batch;
   if (!PyArg_ParseTuple(args, "OI:memory", &number, &batch)) return nullptr;
-  Specialization* entry = specialization_numbered(object, number);
-  if (!entry) return nullptr;
-  if (!machine_for(*entry, batch, 0)) return nullptr;
-  const std::shared_ptr<Machine>& machine = batch == 1 ? entry->single : entry->many;
+  const std::shared_ptr<Specialization> entry = specialization_numbered(object, number);
+  const std::shared_ptr<Machine> machine = machine_for(entry, batch);
+  if (!machine) return nullptr;
+  const auto whole = [](auto address) { return static_cast<long long>(address); };
+  const auto place = [](uint64_t address) { return static_cast<unsigned long long>(address); };
   const Lowered& lowered = machine->lowered();
-  Ref regions(PyList_New(0)), zeroed(PyList_New(0));
+  NewList regions, zeroed, literals, blocks, constants, passes;
   for (size_t i = 0; i < lowered.base.size(); ++i) {
     const Region& region = entry->program.regions[i];
-    Ref one(Py_BuildValue("(sLLI)", kRegionKindNames[static_cast<int>(region.kind)],
-                          static_cast<long long>(lowered.base[i]), static_cast<long long>(lowered.stride[i]),
-                          region.length));
-    if (!regions || !one || PyList_Append(regions.get(), one.get()) < 0) return nullptr;
+    regions.add(Py_BuildValue("(sLLI)", kRegionKindNames[static_cast<int>(region.kind)], whole(lowered.base[i]),
+                              whole(lowered.stride[i]), region.length));
   }
   for (const Range& range : lowered.zero_workspace) {
     for (unsigned int member = 0; member < (range.stride ? batch : 1); ++member) {
-      const Address begin = range.begin + range.stride * member, end = range.end + range.stride * member;
-      Ref one(Py_BuildValue("(LL)", static_cast<long long>(begin), static_cast<long long>(end)));
-      if (!zeroed || !one || PyList_Append(zeroed.get(), one.get()) < 0) return nullptr;
+      const Address apart = range.stride * member;
+      zeroed.add(Py_BuildValue("(LL)", whole(range.begin + apart), whole(range.end + apart)));
     }
   }
-  Ref literals(PyList_New(0));
-  for (const auto& [at, number_there] : machine->literals()) {
-    Ref one(Py_BuildValue("(Ld)", static_cast<long long>(at), number_there));
-    if (!literals || !one || PyList_Append(literals.get(), one.get()) < 0) return nullptr;
-  }
-  auto* shared = new std::shared_ptr<Machine>(machine);
-  Ref keep(PyCapsule_New(shared, nullptr, [](PyObject* capsule) {
-    delete static_cast<std::shared_ptr<Machine>*>(PyCapsule_GetPointer(capsule, nullptr));
-  }));
-  if (!keep) {
-    delete shared;
-    return nullptr;
-  }
-  Ref blocks(PyList_New(0));
+  for (const auto& [at, literal] : machine->literals()) literals.add(Py_BuildValue("(Ld)", whole(at), literal));
   for (const auto& list : {machine->blocks(), machine->constant_blocks()}) {
-    for (const Block& block : list) {
-      Ref one(Py_BuildValue("(KK)", static_cast<unsigned long long>(block.begin),
-                            static_cast<unsigned long long>(block.bytes)));
-      if (!blocks || !one || PyList_Append(blocks.get(), one.get()) < 0) return nullptr;
-    }
+    for (const Block& block : list) blocks.add(Py_BuildValue("(KK)", place(block.begin), place(block.bytes)));
   }
-  Ref constants(PyList_New(0));
   for (const Block& block : machine->constant_blocks()) {
-    Ref one(Py_BuildValue("(Ky#)", static_cast<unsigned long long>(block.begin),
-                          reinterpret_cast<const char*>(static_cast<uintptr_t>(block.begin)),
-                          static_cast<Py_ssize_t>(block.bytes)));
-    if (!constants || !one || PyList_Append(constants.get(), one.get()) < 0) return nullptr;
+    const auto* content = reinterpret_cast<const char*>(static_cast<uintptr_t>(block.begin));
+    constants.add(Py_BuildValue("(Ky#)", place(block.begin), content, static_cast<Py_ssize_t>(block.bytes)));
   }
-  Ref passes(PyList_New(0));
-  for (const int pass : machine->passes(entry->destination(*machine))) {
-    Ref one(PyLong_FromLong(pass));
-    if (!passes || !one || PyList_Append(passes.get(), one.get()) < 0) return nullptr;
-  }
+  for (const int pass : machine->passes(entry->destination(*machine))) passes.add(PyLong_FromLong(pass));
   const Location& root = entry->program.roots[0];
-  return Py_BuildValue("{s:O,s:O,s:O,s:L,s:L,s:K,s:K,s:O,s:O,s:O,s:L,s:I,s:O}", "blocks", blocks.get(), "constants",
-                       constants.get(), "passes", passes.get(), "size", static_cast<long long>(lowered.size), "local",
-                       static_cast<long long>(lowered.contracted_begin), "numbers",
-                       static_cast<unsigned long long>(machine->numbers()), "gradients",
-                       static_cast<unsigned long long>(machine->gradients()), "regions", regions.get(), "zeroed",
-                       zeroed.get(), "literals", literals.get(), "root",
-                       static_cast<long long>(lowered.moved(entry->program, root.region, root.address)), "root_region",
-                       root.region, "keep", keep.get());
+  return Py_BuildValue("{s:N,s:N,s:N,s:L,s:L,s:K,s:K,s:N,s:N,s:N,s:L,s:I,s:N}", "blocks", blocks.release(), "constants",
+                       constants.release(), "passes", passes.release(), "size", whole(lowered.size), "local",
+                       whole(lowered.contracted_begin), "numbers", place(machine->numbers()), "gradients",
+                       place(machine->gradients()), "regions", regions.release(), "zeroed", zeroed.release(),
+                       "literals", literals.release(), "root",
+                       whole(lowered.moved(entry->program, root.region, root.address)), "root_region", root.region,
+                       "keep", capsule_of(machine));
 }
 
 // scalar_graph(entry, once[, early]): the expanded graph of a program, see arrays_of; which leaves want a gradient
@@ -188,8 +169,8 @@ PyObject* scalar_graph(PyObject* object, PyObject* args) {
   PyObject* number;
   int once, early = 0;
   if (!PyArg_ParseTuple(args, "Op|p:scalar_graph", &number, &once, &early)) return nullptr;
-  if (!specialization_numbered(object, number)) return nullptr;
-  const std::shared_ptr<Specialization> entry = find_specialization(self_of(object), PyLong_AsSize_t(number));
+  const std::shared_ptr<Specialization> entry = specialization_numbered(object, number);
+  if (!entry) return nullptr;
   Graph graph;
   without_gil([&] {
     graph = entry->expanded(false);
@@ -221,8 +202,8 @@ PyObject* install_graph(PyObject* object, PyObject* args) {
                         &table_bytes, &kept, &roots, &zeroed, &literals, &lookups, &keep, &milliseconds)) {
     return nullptr;
   }
-  if (!specialization_numbered(object, number)) return nullptr;
-  const std::shared_ptr<Specialization> entry = find_specialization(self_of(object), PyLong_AsSize_t(number));
+  const std::shared_ptr<Specialization> entry = specialization_numbered(object, number);
+  if (!entry) return nullptr;
   auto code = std::make_shared<GraphCode>();
   code->forward = reinterpret_cast<GraphCode::Function>(static_cast<uintptr_t>(forward));
   code->backward = reinterpret_cast<GraphCode::Function>(static_cast<uintptr_t>(backward));
@@ -289,7 +270,7 @@ PyObject* special_functions(PyObject*, PyObject*) {
 
 // compare(entry): a program has machine code of both kinds; its next calls decide which is kept in use.
 PyObject* compare(PyObject* object, PyObject* number) {
-  Specialization* entry = specialization_numbered(object, number);
+  const std::shared_ptr<Specialization> entry = specialization_numbered(object, number);
   if (!entry) return nullptr;
   if (entry->has_graph_code() && entry->single && entry->single->has_code()) entry->contest.open();
   Py_RETURN_NONE;
@@ -322,9 +303,8 @@ PyObject* install(PyObject* object, PyObject* args) {
                         &milliseconds)) {
     return nullptr;
   }
-  Specialization* entry = specialization_numbered(object, number);
-  if (!entry) return nullptr;
-  Machine* machine = machine_for(*entry, batch, pass);
+  const std::shared_ptr<Specialization> entry = specialization_numbered(object, number);
+  const std::shared_ptr<Machine> machine = machine_for(entry, batch, pass);
   if (!machine) return nullptr;
   if (!entry->keeps) entry->keeps = Ref(PyList_New(0));
   if (!entry->keeps || PyList_Append(entry->keeps.get(), keep) < 0) return nullptr;

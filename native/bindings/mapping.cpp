@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bindings/members.hpp"
+#include "bindings/new_list.hpp"
 #include "bindings/without_gil.hpp"
 #include "compiler/run/batch_run.hpp"
 
@@ -77,16 +78,14 @@ class Mapping {
 
   PyObject* group_of(const BatchRun& run, const std::vector<uint32_t>& fitting) {
     Specialization& entry = run.entry();
-    Ref members(PyList_New(0)), results(PyList_New(0));
+    NewList members, results;
     std::vector<uint32_t> done;
     for (uint32_t i = 0; i < fitting.size(); ++i) {
       if (run.outcome(i) == Outcome::GUARD) ++entry.broken_guards;
       if (run.outcome(i) != Outcome::DONE) continue;
-      Ref number(PyLong_FromUnsignedLong(fitting[i])), result(result_of(run, i, members_.arguments(fitting[i])));
-      if (!members || !results || !number || !result || PyList_Append(members.get(), number.get()) < 0 ||
-          PyList_Append(results.get(), result.get()) < 0) {
-        return nullptr;
-      }
+      members.add(PyLong_FromUnsignedLong(fitting[i]));
+      results.add(result_of(run, i, members_.arguments(fitting[i])).release());
+      if (!results.get()) return nullptr;  // building it has run the user's code
       done.push_back(fitting[i]);
     }
     if (done.empty()) return Py_NewRef(Py_None);

@@ -13,10 +13,10 @@ std::shared_ptr<Specialization> find_specialization(SpecializationCache* self, s
   return nullptr;
 }
 
-Specialization* specialization_numbered(PyObject* object, PyObject* argument) {
-  if (const auto entry = find_specialization(self_of(object), PyLong_AsSize_t(argument))) {
+std::shared_ptr<Specialization> specialization_numbered(PyObject* object, PyObject* argument) {
+  if (auto entry = find_specialization(self_of(object), PyLong_AsSize_t(argument))) {
     entry->compile_late();
-    return entry.get();
+    return entry;
   }
   if (!PyErr_Occurred()) PyErr_SetString(PyExc_IndexError, "there is no such program");
   return nullptr;

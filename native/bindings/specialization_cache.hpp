@@ -64,7 +64,7 @@ inline SpecializationCache* self_of(PyObject* object) { return reinterpret_cast<
 
 std::shared_ptr<Specialization> find_specialization(SpecializationCache* self, size_t number);
 // The one whose number a Python object is, with its program; null with an exception set.
-Specialization* specialization_numbered(PyObject* object, PyObject* number);
+std::shared_ptr<Specialization> specialization_numbered(PyObject* object, PyObject* number);
 
 // As Specialization::matches, into the cache's scratch memory. Where the signature runs the user's code, that may have
 // changed the cache: 0, too, if the entry is no longer in its place.
@@ -87,15 +87,16 @@ Ref results_of(const Specialization& entry, std::span<const double> numbers);
 // numbers. False with an exception set.
 bool set_cotangents(const Specialization& entry, Arguments& arguments, PyObject* cotangents);
 
-// Counts a run, and tells who watches when there have been many. The callable must not enter these programs: a queue's
+// They count, and tell who watches when there have been many. The callable must not enter these programs: a queue's
 // `put` is meant. Python code may run: what the machine has computed must have been taken.
+// Counts a run of a machine.
+void count_run(SpecializationCache* self, Specialization& entry, const Machine& machine);
 // Counts a call that the interpreter answered.
 void count_interpreted(SpecializationCache* self, Specialization& entry);
 // Asks for machine code once more.
 void want_code(SpecializationCache* self, const Specialization& entry);
 // Counts members of a batch that ran by nodes.
 void count_in_batch(SpecializationCache* self, Specialization& entry, size_t members);
-void count_run(SpecializationCache* self, Specialization& entry, const Machine& machine);
 
 // The items of a tuple, borrowed.
 std::vector<PyObject*> items_of(PyObject* tuple);
