@@ -118,9 +118,8 @@ PyObject* profile(PyObject* object, PyObject* args) {
 
 // memory(entry, batch): where the machine of those calls has its numbers, as plain Python: regions as (memory, first
 // address, stride from one member to the next, length), in elements of the arrays at "numbers" and "gradients"; the
-// ranges that are zero before a backward pass; the blocks (address, bytes) that machine code may refer to; those that
-// never change (address, content); the numbers of the passes it runs; from which element on they are local to strips;
-// and something that keeps the memory alive.
+// blocks (address, bytes) that machine code may refer to; those that never change (address, content); the numbers of
+// the passes it runs; from which element on they are local to strips; and something that keeps the memory alive.
 PyObject* memory(PyObject* object, PyObject* args) {
   PyObject* number;
   unsigned int batch;
@@ -131,17 +130,11 @@ PyObject* memory(PyObject* object, PyObject* args) {
   const auto whole = [](auto address) { return static_cast<long long>(address); };
   const auto place = [](uint64_t address) { return static_cast<unsigned long long>(address); };
   const Lowered& lowered = machine->lowered();
-  NewList regions, zeroed, literals, blocks, constants, passes;
+  NewList regions, literals, blocks, constants, passes;
   for (size_t i = 0; i < lowered.base.size(); ++i) {
     const Region& region = entry->program.regions[i];
     regions.add(Py_BuildValue("(sLLI)", kRegionKindNames[static_cast<int>(region.kind)], whole(lowered.base[i]),
                               whole(lowered.stride[i]), region.length));
-  }
-  for (const Range& range : lowered.zero_workspace) {
-    for (unsigned int member = 0; member < (range.stride ? batch : 1); ++member) {
-      const Address apart = range.stride * member;
-      zeroed.add(Py_BuildValue("(LL)", whole(range.begin + apart), whole(range.end + apart)));
-    }
   }
   for (const auto& [at, literal] : machine->literals()) literals.add(Py_BuildValue("(Ld)", whole(at), literal));
   for (const auto& list : {machine->blocks(), machine->constant_blocks()}) {
@@ -152,13 +145,10 @@ PyObject* memory(PyObject* object, PyObject* args) {
     constants.add(Py_BuildValue("(Ky#)", place(block.begin), content, static_cast<Py_ssize_t>(block.bytes)));
   }
   for (const int pass : machine->passes(entry->destination(*machine))) passes.add(PyLong_FromLong(pass));
-  const Location& root = entry->program.roots[0];
-  return Py_BuildValue("{s:N,s:N,s:N,s:L,s:L,s:K,s:K,s:N,s:N,s:N,s:L,s:I,s:N}", "blocks", blocks.release(), "constants",
+  return Py_BuildValue("{s:N,s:N,s:N,s:L,s:L,s:K,s:K,s:N,s:N,s:N}", "blocks", blocks.release(), "constants",
                        constants.release(), "passes", passes.release(), "size", whole(lowered.size), "local",
                        whole(lowered.contracted_begin), "numbers", place(machine->numbers()), "gradients",
-                       place(machine->gradients()), "regions", regions.release(), "zeroed", zeroed.release(),
-                       "literals", literals.release(), "root",
-                       whole(lowered.moved(entry->program, root.region, root.address)), "root_region", root.region,
+                       place(machine->gradients()), "regions", regions.release(), "literals", literals.release(),
                        "keep", capsule_of(machine));
 }
 

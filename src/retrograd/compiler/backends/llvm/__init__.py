@@ -5,7 +5,6 @@ memory; it knows neither traces nor graphs. In the order in which data passes:
 
 ``pipeline``      one program from its kernel calls to installed machine code
 ``kernel_calls``  decodes the bytes of the kernel calls
-``dce``           removes calls of a backward pass whose results are never read
 ``fusion/``       loop fusion: kernel calls that run through the same loops become one loop nest
 ``repetition``    finds sequences of calls that repeat themselves at other addresses
 ``codegen``       writes a pass as one LLVM function, call by call or nest by nest, and each repetition as another

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from .dce import read_by
 from .fusion.epilogues import fuse_epilogues
 from .fusion.loop_fusion import LoopNest, fuse
 from .ir_builder import SCRATCH, IRBuilder, Vector, base_loads
@@ -72,7 +71,7 @@ def generate_functions(
     strip_local: Sequence[range],
     width: int,
     memory: Memory,
-    is_temporary: Callable[[int, int], bool],
+    temporary: Sequence[range],
 ) -> PassText:
     """The LLVM IR of ``int32_t name(void **bases)``, which does what the calls do.
 
@@ -85,9 +84,9 @@ def generate_functions(
         strip_local: addresses whose numbers are read only within the strip that writes them.
         width: doubles in a vector register.
         memory: that which the calls refer to.
-        is_temporary: whether only calls of the pass read the memory from one address up to another.
+        temporary: addresses of gradients that only calls of the pass read.
     """
-    writer = _PassWriter(names, calls, strip_local, IRBuilder(width, memory), is_temporary)
+    writer = _PassWriter(names, calls, strip_local, IRBuilder(width, memory), temporary)
     done = 0
     for strip in strips:
         writer.write_all(calls[done : strip.begin])
@@ -106,10 +105,10 @@ class _PassWriter:
         calls: Sequence[KernelCall],
         strip_local: Sequence[range],
         t: IRBuilder,
-        is_temporary: Callable[[int, int], bool],
+        temporary: Sequence[range],
     ) -> None:
         self._names, self._calls, self._t = names, calls, t
-        self._strip_local, self._is_temporary = strip_local, is_temporary
+        self._strip_local, self._temporary = strip_local, temporary
         self._alike = Counter((call.kernel, call.row) for call in calls)
         self._functions: list[str] = []  # of the repetitions
         self._lines = 0  # of theirs
@@ -145,14 +144,14 @@ class _PassWriter:
         """Whether no call of the pass reads a call's target, apart from some, nor does who runs the pass."""
         begin, end = call.extent(0)
         own = {one.struct_address for one in (call, *readers)}
-        return self._is_temporary(begin, end) and not any(
+        return any(begin in part and end - 1 in part for part in self._temporary) and not any(
             first < end and begin < last and at not in own for at, first, last in self._reads
         )
 
     @functools.cached_property
     def _reads(self) -> list[tuple[int, int, int]]:
         """What the calls of the pass may read: a call's address, and from which address up to which."""
-        return [(call.struct_address, *extent) for call in self._calls for extent in read_by(call)]
+        return [(call.struct_address, *extent) for call in self._calls for extent in call.reads()]
 
     def _write_repetition(self, repetition: Repetition) -> None:
         t, inner = self._t, IRBuilder(self._t.width, repetition.memory)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -36,6 +37,14 @@ _LISTED = {KERNELS.index(name) for name in ("gather", "scatter", "indexed", "ind
 
 #: How many lists a call of each row reads at most; gather and scatter have no row, and one list.
 _ARITIES = tuple(len(BY_NAME[name].partials) if name in BY_NAME else 1 if not name else 3 for name in ROWS)
+
+
+#: The pointers that a kernel of a backward pass reads of operands with strides. What it adds to does not count.
+_READS = {
+    "map": (1, 2, 3), "map_back": (1, 2, 3, 4), "add": (1,), "product": (1, 2), "contract": (1, 2),
+    "contract_nn": (1, 2), "contract_nt": (1, 2), "spread": (1, 2), "group_dot": (1, 2), "sum": (1,), "extreme": (1,),
+    "extreme_back": (1, 3, 4), "scatter": (0,), "select_back": (0,), "fill": (), "finite": (0,),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +118,12 @@ class KernelCall:
         size = 4 * DOUBLE if self.kernel in ("spread", "group_dot") else DOUBLE
         at = self.pointers[pointer]
         return at + sum(span for span in spans if span < 0), at + sum(span for span in spans if span > 0) + size
+
+    def reads(self) -> list[tuple[int, int]]:
+        """The memory that a call of a backward pass may read, from one address up to another."""
+        if self.kernel not in _READS or self.strip_count > 1:
+            return [(0, sys.maxsize)]
+        return [self.extent(p) for p in _READS[self.kernel] if self.pointers[p]]
 
     @property
     def empty(self) -> bool:

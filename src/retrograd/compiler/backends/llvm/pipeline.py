@@ -1,4 +1,4 @@
-"""Compiles a program's passes to an object file: decode the kernel calls, remove dead ones, generate code."""
+"""Compiles a program's passes to an object file: decode the kernel calls, generate code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .codegen import generate_functions, link_module
-from .dce import DeadCodeElimination
 from .install import BoundPass, PassCode, PassRequest, Strips
 from .jit import object_of, vector_width
 from .kernel_calls import DOUBLE, KernelCall, Strip, decode
@@ -23,21 +22,30 @@ def code_of(request: PassRequest) -> PassCode | None:
     None where that takes more lines of LLVM than it may: compiling them takes about 20 microseconds each.
     """
     memory = request.memory
-    elimination = DeadCodeElimination.of(memory, request.batch)
+    strip_local = [
+        range(memory[array] + DOUBLE * memory["local"], memory[array] + DOUBLE * memory["size"])
+        for array in ("numbers", "gradients")
+    ]
+    temporary = [
+        range(
+            memory["gradients"] + DOUBLE * base,
+            memory["gradients"] + DOUBLE * (base + max(stride * request.batch, length)),
+        )
+        for kind, base, stride, length in memory["regions"]
+        if kind == "value"
+    ]
     literals = {memory["numbers"] + DOUBLE * index: value for index, value in memory["literals"]}
     functions: list[_Function] = []
     for each in request.passes:
         calls, strips = _with_strips(list(decode(each.calls, each.at, memory["constants"])), each.strips)
-        if each.number > 0:  # pass 0 is the forward pass
-            calls, strips = elimination.remove_dead_calls(calls, strips)
         if not any(function.takes(each, calls, strips) for function in functions):
             functions.append(_Function([each], calls, strips))
     texts, bases = [], {}
     for function in functions:
         names, first = [each.name for each in function.passes], function.passes[0]
         known = Memory([*memory["blocks"], (first.at, len(first.calls))], literals, request.exponents)
-        code = function.calls, function.strips, elimination.strip_local
-        texts.append(generate_functions(names, *code, vector_width(), known, elimination.is_temporary))
+        code = function.calls, function.strips, strip_local
+        texts.append(generate_functions(names, *code, vector_width(), known, temporary))
         for each in function.passes:
             bases[each.name] = [
                 base + each.at - first.at if 0 <= base - first.at < len(first.calls) else base
