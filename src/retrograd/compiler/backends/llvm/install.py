@@ -12,7 +12,6 @@ import numpy as np
 
 from ..process import Run, here
 from .jit import load
-from .kernel_calls import exponents_now
 
 if TYPE_CHECKING:
     from ....engine import SpecializationCache
@@ -44,14 +43,12 @@ class PassRequest:
         memory: what the native side exported of the machine's memory.
         batch: for how many members they are bound.
         passes: their kernel calls.
-        exponents: the exponents of powers, by the addresses that the calls name.
         most_lines: nothing is compiled if it takes more lines of LLVM.
     """
 
     memory: Mapping[str, Any]
     batch: int
     passes: Sequence[BoundPass]
-    exponents: Mapping[int, float]
     most_lines: int | None
 
 
@@ -89,8 +86,7 @@ def compile_program(
         calls = programs.kernel_calls(number, batch, which)
         buffers.append(ctypes.create_string_buffer(calls, len(calls)))
         passes.append(BoundPass(which, calls, ctypes.addressof(buffers[-1]), programs.strips(number, batch, which)))
-    exponents = {at: value for each in passes for at, value in exponents_now(each.calls).items()}
-    made = run(_code_of, PassRequest(memory, batch, passes, exponents, most_lines))
+    made = run(_code_of, PassRequest(memory, batch, passes, most_lines))
     if made is None:
         return False
     code = load(made.object, [each.name for each in passes])

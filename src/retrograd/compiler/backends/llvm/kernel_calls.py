@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import struct
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from ....ops import BY_NAME, NARY, OPS
 
-__all__ = ["DOUBLE", "KERNELS", "POINTERS", "ROWS", "Address", "KernelCall", "Loop", "Strip", "decode", "exponents_now"]
+__all__ = ["DOUBLE", "KERNELS", "POINTERS", "ROWS", "Address", "KernelCall", "Loop", "Strip", "decode"]
 
 #: In the order of the enumeration Kernel.
 KERNELS = (
@@ -30,7 +29,6 @@ DOUBLE = 8  #: bytes of a double
 POINTERS = 8  #: offset of the pointers in a struct Call, in bytes
 
 _LAYOUT = struct.Struct("<Q8Qd5i20iBBBBHBxi")
-_ROW = struct.calcsize("<Q8Qd5i20iBBBB")  # where a call has its row, in bytes
 
 #: Kernels that read lists of addresses, behind the pointers 5, 6 and 7.
 _LISTED = {KERNELS.index(name) for name in ("gather", "scatter", "indexed", "indexed_back")}
@@ -175,13 +173,3 @@ def _rows(
             ]
             return found
     return np.zeros((rows, 0), np.int32)
-
-
-def exponents_now(calls: bytes) -> dict[int, float]:
-    """What memory holds now where calls have the exponents of powers, by address."""
-    layout = np.dtype(
-        {"names": ["b", "row"], "formats": ["<u8", "<u2"], "offsets": [24, _ROW], "itemsize": _LAYOUT.size}
-    )
-    array = np.frombuffer(calls, layout)
-    addresses = np.unique(array["b"][array["row"] == ROWS.index("pow")]).tolist()
-    return {at: ctypes.c_double.from_address(at).value for at in addresses if at}

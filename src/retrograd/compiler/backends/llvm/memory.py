@@ -17,13 +17,11 @@ class Memory:
     Attributes:
         blocks: address and length in bytes of each block, by address.
         literals: the numbers at addresses that are never written.
-        exponents: the numbers that exponents of powers have at present, by address.
         overlapping: the blocks, by their addresses, in which there may be numbers of another one of these.
     """
 
     blocks: Sequence[tuple[int, int]] = ()
     literals: Mapping[int, float] = field(default_factory=dict)
-    exponents: Mapping[int, float] = field(default_factory=dict)
     overlapping: frozenset[int] = frozenset()
 
     def block_of(self, address: int) -> tuple[int, int]:

@@ -43,7 +43,7 @@ def code_of(request: PassRequest) -> PassCode | None:
     texts, bases = [], {}
     for function in functions:
         names, first = [each.name for each in function.passes], function.passes[0]
-        known = Memory([*memory["blocks"], (first.at, len(first.calls))], literals, request.exponents)
+        known = Memory([*memory["blocks"], (first.at, len(first.calls))], literals)
         code = function.calls, function.strips, strip_local
         texts.append(generate_functions(names, *code, vector_width(), known, temporary))
         for each in function.passes:

@@ -71,8 +71,6 @@ def _shape(call: KernelCall, memory: Memory, prebuilt: Prebuilt) -> object:
     constants = []
     for p in _pointers(call):
         number = memory.literals.get(call.pointers[p]) if _is_scalar(call, p) else None
-        if call.row == "pow" and p == 2 and number is None:
-            number = memory.exponents.get(call.pointers[p])
         constants.append((p, number if number is None else number.hex()))
     loops = call.counts, call.strides, call.stride, call.pooled, call.either
     return call.kernel, call.row, call.run, call.k.hex(), call.accumulate, call.which, *loops, *constants
@@ -116,22 +114,18 @@ class _Operands:
         blocks = list(zip(begins.tolist(), (before + after).tolist(), strict=True))
         return Repetition(
             [_moved(call, i, tagged) for i, call in enumerate(self._calls)],
-            Memory(blocks, *self._constants(tagged), frozenset(begins[list(self._overlapping())].tolist())),
+            Memory(blocks, self._literals(tagged), frozenset(begins[list(self._overlapping())].tolist())),
             [dict(zip(begins.tolist(), row, strict=True)) for row in shifts.tolist()],
         )
 
-    def _constants(self, tagged: Mapping[tuple[int, int], int]) -> tuple[dict[int, float], dict[int, float]]:
-        """The literals that are the same in each repetition, and the exponents."""
-        literals, exponents = {}, {}
-        for (i, p), address in tagged.items():
-            if p == _STRUCT or not _is_scalar(self._calls[i], p):
-                continue
-            original = self._calls[i].pointers[p]
-            if original in self._memory.literals:
-                literals[address] = self._memory.literals[original]
-            elif original in self._memory.exponents:
-                exponents[address] = self._memory.exponents[original]
-        return literals, exponents
+    def _literals(self, tagged: Mapping[tuple[int, int], int]) -> dict[int, float]:
+        """Those that are the same in each repetition, at the addresses of the function's code."""
+        known, calls = self._memory.literals, self._calls
+        return {
+            address: known[calls[i].pointers[p]]
+            for (i, p), address in tagged.items()
+            if p != _STRUCT and _is_scalar(calls[i], p) and calls[i].pointers[p] in known
+        }
 
     def _overlapping(self) -> set[int]:
         """The parameters behind which a call writes what another reads or writes by way of another parameter."""

@@ -12,7 +12,6 @@ from ..ir_builder import IRBuilder, Vector
 from ..kernel_calls import Address, KernelCall, Loop
 from ..loops import loop_nest
 from ..vectors import load_strided, store_strided
-from . import powers
 from .op_formulas import FORMULAS, has_formula
 from .reductions import Reduction, plus, reduce_lanes, reduce_with, sum_innermost
 
@@ -61,8 +60,6 @@ def check_domain(t: IRBuilder, row: str, operands: Sequence[Vector], y: Vector, 
 
 def map_forward(t: IRBuilder, call: KernelCall) -> bool:
     """MAP: d = row(a, b)."""
-    if call.row == "pow":
-        return powers.forward(t, call, for_each_vector)
     if not has_formula(call.row, backward=False):
         return False
     formula = FORMULAS[call.row]
@@ -94,8 +91,6 @@ def operand_adjoint(row: str, which: int, a: Vector, b: Vector, y: Vector, g: Ve
 
 def map_backward(t: IRBuilder, call: KernelCall) -> bool:
     """MAP_BACK: adds g * partial(a, b, y) to the adjoint of one operand."""
-    if call.row == "pow":
-        return powers.backward(t, call, for_each_vector)
     if not has_formula(call.row, backward=True):
         return False
     two = FORMULAS[call.row].read_by_partials == 2
