@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from .ir_builder import IRBuilder, Vector
 from .kernel_calls import DOUBLE, Address, Loop
 
-__all__ = ["blocked_loop", "loop_nest", "overlapping_loop", "unroll_factor", "unrolled_loop"]
+__all__ = ["blocked_loop", "loop_nest", "unroll_factor", "unrolled_loop"]
 
 #: About how many vector operations a nest may be fully unrolled into, and how many the body of a loop may have.
 _MAX_STRAIGHT_LINE, _MAX_BODY = 14, 6
@@ -112,27 +112,3 @@ def blocked_loop(
         unrolled_loop(t, whole, [step * size for step in steps], operands, lambda moved: body(moved, size), unroll)
     if rest:
         body([operand.plus(whole * size * step) for operand, step in zip(operands, steps, strict=True)], rest)
-
-
-def overlapping_loop(t: IRBuilder, count: int, steps: Sequence[int], operands: Sequence[Address], body: Body) -> None:
-    """A loop over ``count`` numbers in whole vectors only: the last one begins early and repeats some numbers.
-
-    This is right only where ``body`` overwrites its target, and does not read it.
-    """
-    last = count - t.width
-
-    def one_vector(offsets: list[str], _: list[Vector]) -> list[Vector]:
-        t.declare("declare i64 @llvm.umin.i64(i64, i64)")
-        moved = []
-        for operand, step in zip(operands, steps, strict=True):
-            if not step:
-                moved.append(operand)
-                continue
-            first = t.emit(f"call i64 @llvm.umin.i64(i64 {offsets[0]}, i64 {last})")
-            offset = t.emit(f"mul i64 {first}, {step * DOUBLE}")
-            offset = offset if operand.offset is None else t.emit(f"add i64 {offset}, {operand.offset}")
-            moved.append(Address(operand.constant, offset))
-        body(moved)
-        return []
-
-    t.loop(-(-count // t.width), ["0"], [t.width], [], one_vector)

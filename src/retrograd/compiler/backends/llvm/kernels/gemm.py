@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..ir_builder import SCRATCH, IRBuilder, Vector
 from ..kernel_calls import DOUBLE, Address, KernelCall, Loop
-from ..loops import blocked_loop, loop_nest, overlapping_loop, unroll_factor, unrolled_loop
+from ..loops import blocked_loop, loop_nest, unroll_factor, unrolled_loop
 from ..vectors import fma, hreduce_each, load_strided, padded, store_strided, transpose
 from .reductions import Reduction, plus, reduce_with
 
@@ -326,12 +326,9 @@ class GemmNT:
 
         def tile(moved: list[Address], height: int) -> None:
             steps = self.start.steps((self.dj, 0, self.bj), 0, 1)
-            if self.n % t.width and self.n > t.width and not self.start.accumulate:
-                overlapping_loop(t, self.n, steps, moved, lambda block: self._transposed_tile(block, height, t.width))
-            else:
-                blocked_loop(
-                    t, self.n, t.width, steps, moved, lambda block, count: self._transposed_tile(block, height, count)
-                )
+            blocked_loop(
+                t, self.n, t.width, steps, moved, lambda block, count: self._transposed_tile(block, height, count)
+            )
 
         blocked_loop(t, self.m, size, self.start.steps((self.di, self.ai, 0), 1, 0), operands, tile)
 
