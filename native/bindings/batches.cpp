@@ -76,7 +76,7 @@ class Batch {
   // Runs what fits. False with an exception set, and nothing changed.
   bool run() try {
     bool good = true;
-    check_states();
+    call_ = check_states(programs_);
     // A copy: the user's code, which takes registered containers apart, may change the cache.
     for (const auto& entry : std::vector(*programs_->specializations)) {
       if (!good || left_.empty()) break;
@@ -105,13 +105,6 @@ class Batch {
   void finish() { runs_.count(programs_, used_); }
 
  private:
-  // Which states hold is found out first: that may run code of the user, which may change the list of specializations.
-  void check_states() {
-    call_ = ++programs_->calls;
-    const std::vector<Shared<StateGuards>> states = *programs_->states;
-    for (const auto& state : states) state->hold_in(call_);
-  }
-
   bool run_entry(const std::shared_ptr<Specialization>& shared) {
     Specialization& entry = *shared;
     if (!entry.is_for(false, false) || !entry.state->hold_in(call_) || entry.invalid()) return true;
@@ -318,7 +311,6 @@ PyObject* batch(PyObject* object, PyObject* args) {
   double seed;
   unsigned int threads;
   if (!PyArg_ParseTuple(args, "O!dI:batch", &PyList_Type, &members, &seed, &threads)) return nullptr;
-  if (tracing()) return reason_of(self_of(object), Reason::INSIDE_TRACE);
   if (const auto reason = must_run_eagerly(true)) return reason_of(self_of(object), *reason);
   Batch batch(self_of(object), seed, threads);
   if (!batch.read(members) || !batch.run()) return nullptr;

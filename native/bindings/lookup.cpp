@@ -216,10 +216,6 @@ bool found_by_nodes(SpecializationCache* self, Found& found, const std::vector<D
 Found find(SpecializationCache* self, bool differentiate_first, bool differentiates, PyObject* const* args,
            Py_ssize_t count, bool plain_call, bool numbers) {
   Found found;
-  if (tracing()) {  // an outer function is being traced, and this one is part of it
-    found.reason = Reason::INSIDE_TRACE;
-    return found;
-  }
   if (const auto reason = must_run_eagerly(differentiates)) {
     found.reason = *reason;
     return found;

@@ -20,7 +20,7 @@ class Mapping {
   PyObject* run(PyObject* list) {
     if (!members_.read(list, "a batch")) return nullptr;
     for (uint32_t i = 0; i < members_.size(); ++i) left_.push_back(i);
-    check_states();
+    call_ = check_states(cache_);
     Ref groups(PyList_New(0));
     // A copy: the user's code, which takes registered containers apart, may change the cache.
     for (const auto& entry : std::vector(*cache_->specializations)) {
@@ -34,12 +34,6 @@ class Mapping {
   }
 
  private:
-  void check_states() {
-    call_ = ++cache_->calls;
-    const std::vector<Shared<StateGuards>> states = *cache_->states;
-    for (const auto& state : states) state->hold_in(call_);
-  }
-
   // Whether members may run on an entry: no Value is to be told of its result, and each number of a gradient is the
   // member's own.
   bool stands(const Specialization& entry) const {
@@ -140,7 +134,6 @@ PyObject* map(PyObject* object, PyObject* args) {
   PyObject* members;
   unsigned int threads;
   if (!PyArg_ParseTuple(args, "pO!I:map", &differentiate_first, &PyList_Type, &members, &threads)) return nullptr;
-  if (tracing()) return reason_of(self, Reason::INSIDE_TRACE);
   if (const auto reason = must_run_eagerly(false)) return reason_of(self, *reason);
   if (self->pause > 0) return reason_of(self, Reason::BACKING_OFF);
   return Mapping(self, differentiate_first == 1, threads).run(members);

@@ -41,6 +41,13 @@ Shared<StateGuards> find_state(const SpecializationCache* self, size_t number) {
   return {};
 }
 
+uint64_t check_states(SpecializationCache* self) {
+  const uint64_t call = ++self->calls;
+  const std::vector<Shared<StateGuards>> states = *self->states;
+  for (const auto& state : states) state->hold_in(call);
+  return call;
+}
+
 std::vector<PyObject*> items_of(PyObject* tuple) {
   std::vector<PyObject*> items(static_cast<size_t>(PyTuple_Size(tuple)));
   for (size_t i = 0; i < items.size(); ++i) items[i] = PyTuple_GetItem(tuple, static_cast<Py_ssize_t>(i));
@@ -48,6 +55,7 @@ std::vector<PyObject*> items_of(PyObject* tuple) {
 }
 
 std::optional<Reason> must_run_eagerly(bool differentiates) {
+  if (tracing()) return Reason::INSIDE_TRACE;
   const Tape* tape = this_tape();
   if (!tape) return std::nullopt;
   if (tape->observer || tape->backward_hook) return Reason::OBSERVED;

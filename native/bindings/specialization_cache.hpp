@@ -70,8 +70,8 @@ std::shared_ptr<Specialization> specialization_numbered(PyObject* object, PyObje
 // changed the cache: 0, too, if the entry is no longer in its place.
 int match(SpecializationCache* self, size_t place, PyObject* const* args, Py_ssize_t count);
 
-// Why the function itself must run, if it must: gradients are switched off, as rg.no_grad() does, or an observer
-// sees every node, as in rg.detect_anomaly().
+// Why the function itself must run, if it must: it is part of a function that is being traced, gradients are switched
+// off, as rg.no_grad() does, or an observer sees every node, as in rg.detect_anomaly().
 std::optional<Reason> must_run_eagerly(bool differentiates);
 
 // The member of Python's enumeration.
@@ -100,6 +100,10 @@ void count_in_batch(SpecializationCache* self, Specialization& entry, size_t mem
 
 // The items of a tuple, borrowed.
 std::vector<PyObject*> items_of(PyObject* tuple);
+
+// Finds out which states hold in a batch, whose number among the calls this gives. That may run code of the user, which
+// may change the list of specializations.
+uint64_t check_states(SpecializationCache* self);
 
 // Null if there is none of this number.
 Shared<StateGuards> find_state(const SpecializationCache* self, size_t number);

@@ -212,26 +212,18 @@ double Machine::parameter_gradient(uint32_t buffer, uint32_t index) const {
 
 void Machine::read_parameters() {
   for (const auto& buffer : buffers_) buffer->take_ownership();
-  if (!in_buffers()) copy_parameters_in();
-}
-
-void Machine::copy_parameters_in() {
-  for (size_t i = 0; i < program_.regions.size(); ++i) {
-    const Region& region = program_.regions[i];
-    if (region.kind != RegionKind::PARAMETER) continue;
-    const double* data = buffers_[region.buffer]->data();
-    std::copy_n(data, region.length, value_at(lowered_->base[i]));
+  if (in_buffers()) return;
+  for (size_t i = 0; i < buffers_.size(); ++i) {  // the first regions are theirs; see reroll
+    std::copy_n(buffers_[i]->data(), program_.regions[i].length, value_at(lowered_->base[i]));
   }
 }
 
 void Machine::add_gradients_out() {
-  for (size_t i = 0; i < program_.regions.size(); ++i) {
-    const Region& region = program_.regions[i];
-    if (region.kind != RegionKind::PARAMETER) continue;
-    ParameterBuffer& buffer = *buffers_[region.buffer];
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    ParameterBuffer& buffer = *buffers_[i];
     const bool blank = buffer.zero_pending();
     double* gradients = buffer.new_gradients();  // each of them is written
-    for (uint32_t k = 0; k < region.length; ++k) {
+    for (uint32_t k = 0; k < program_.regions[i].length; ++k) {
       const double gradient = *gradient_at(lowered_->base[i] + k);
       gradients[k] = blank ? gradient : gradients[k] + gradient;
     }
@@ -239,12 +231,9 @@ void Machine::add_gradients_out() {
 }
 
 void Machine::add_gradients_to(ParameterGradients& sums) const {
-  for (size_t i = 0; i < program_.regions.size(); ++i) {
-    const Region& region = program_.regions[i];
-    if (region.kind != RegionKind::PARAMETER) continue;
+  for (size_t i = 0; i < buffers_.size(); ++i) {
     const double* gradients = gradient_at(lowered_->base[i]);
-    double* sum = sums[region.buffer].data();
-    for (uint32_t k = 0; k < region.length; ++k) sum[k] += gradients[k];
+    for (uint32_t k = 0; k < program_.regions[i].length; ++k) sums[i][k] += gradients[k];
   }
 }
 
@@ -479,11 +468,9 @@ std::vector<Block> Machine::blocks() const {
   std::vector<Block> list{block(value_at(0), bytes_), block(gradient_at(0), bytes_),
                           block(indices_.data(), indices_.size() * sizeof(int32_t))};
   if (!direct_) return list;
-  for (size_t i = 0; i < program_.regions.size(); ++i) {
-    const Region& region = program_.regions[i];
-    if (region.kind != RegionKind::PARAMETER) continue;
-    ParameterBuffer& buffer = *buffers_[region.buffer];
-    const size_t bytes = region.length * sizeof(double);
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    ParameterBuffer& buffer = *buffers_[i];
+    const size_t bytes = program_.regions[i].length * sizeof(double);
     list.push_back(block(twin_ ? value_at(lowered_->base[i]) : buffer.data(), bytes));
     list.push_back(block(twin_ ? gradient_at(lowered_->base[i]) : buffer.gradient_memory(), bytes));
   }

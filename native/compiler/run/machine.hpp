@@ -135,7 +135,6 @@ class Machine {
   std::vector<KernelCall> bind(int pass);
   void choose_kernel(KernelCall& call);
   double* locate(Address address, bool gradient, GradientDestination target) const;
-  void copy_parameters_in();
   void find_fixed();
   void find_checked_ranges();
   void find_roots();
