@@ -495,11 +495,11 @@ def group_dot(t: IRBuilder, call: KernelCall) -> bool:
 
     def dot_products(operands: list[Address]) -> None:
         left = offsets
-        while left:  # a vector of results that are neighbours in d
-            run = next((i for i, o in enumerate(left) if o[0] != left[0][0] + i), len(left))
-            some, left = left[: min(run, t.width)], left[min(run, t.width) :]
+        while left:  # four results that are neighbours in d: as many as each product has lanes
+            run = next((i for i, o in enumerate(left[:4]) if o[0] != left[0][0] + i), min(len(left), 4))
+            some, left = left[:run], left[run:]
             products = [t.load(operands[1].plus(a), 4) * t.load(operands[2].plus(b), 4) for _, a, b in some]
-            store_strided(t, operands[0].plus(some[0][0]), 1, _hreduce_fours(products), len(some), call.accumulate)
+            store_strided(t, operands[0].plus(some[0][0]), 1, hreduce_each(products, plus), len(some), call.accumulate)
 
     loop_nest(t, outer, [call.address(p) for p in range(3)], dot_products, 4 * len(offsets))
     return True
@@ -514,17 +514,3 @@ def _innermost_loops(call: KernelCall, most: int) -> tuple[list[Loop], list[Loop
         inner.append(outer.pop())
         count *= inner[-1].count
     return inner, outer
-
-
-def _hreduce_fours(products: list[Vector]) -> Vector:
-    """The sums of vectors of four, one in each lane."""
-    if products[0].builder.width < 8 or len(products) <= 4:
-        return hreduce_each(products, plus)
-    wide = [products[i].shuffle(range(8), products[min(i + 4, len(products) - 1)]) for i in range(4)]
-
-    def added(a: Vector, b: Vector, lanes: list[int], step: int) -> Vector:
-        return a.shuffle(lanes, b) + a.shuffle([lane + step for lane in lanes], b)
-
-    singles = [0, 8, 2, 10, 4, 12, 6, 14]
-    first, second = added(wide[0], wide[1], singles, 1), added(wide[2], wide[3], singles, 1)
-    return added(first, second, [0, 1, 8, 9, 4, 5, 12, 13], 2)
