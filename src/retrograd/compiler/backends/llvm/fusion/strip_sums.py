@@ -57,8 +57,8 @@ def _sums(call: KernelCall, slot: int) -> Iterator[_Sum]:
 def _accumulate(t: IRBuilder, sums: Sequence[_Sum], count: int) -> list[Vector]:
     """A vector of partial sums for each sum, over ``count`` iterations."""
     whole, rest = divmod(count, t.width)
-    moving = {(at, s) for one in sums for at, s in zip((one.a, one.b), one.strides, strict=True) if at and s}
-    outer_offsets = list(dict.fromkeys(at.offset for at, _ in moving))
+    operands = [pair for one in sums for pair in zip((one.a, one.b), one.strides, strict=True)]
+    outer_offsets = list(dict.fromkeys(at.offset for at, stride in operands if at and stride))
 
     def add(partials: Sequence[Vector], offsets: dict[str | None, str | None], done: int, n: int) -> list[Vector]:
         result = []
