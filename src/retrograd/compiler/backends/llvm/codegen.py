@@ -38,7 +38,6 @@ _WRITERS: dict[str, Callable[[IRBuilder, KernelCall], bool]] = {
     "spread": gemm.spread,
     "group_dot": gemm.group_dot,
     "sum": reductions.sum_innermost,
-    "extreme": reductions.extreme,
     "gather": indexing.indexed_forward,
     "indexed": indexing.indexed_forward,
     "indexed_back": indexing.indexed_backward,

@@ -1,4 +1,4 @@
-"""Vectors and memory: strided loads and stores, gather and scatter, horizontal reductions, transposition.
+"""Vectors and memory: strided loads and stores, gather and scatter, horizontal sums, transposition.
 
 Elements are doubles; a *lane* is one element of a vector. A vector of ``count`` numbers is ``IRBuilder.vector_shape``
 wide, so lanes beyond ``count`` may hold anything.
@@ -6,13 +6,12 @@ wide, so lanes beyond ``count`` may hold anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from .ir_builder import IRBuilder, Vector
 from .kernel_calls import DOUBLE, Address
 
 __all__ = [
-    "Combine",
     "fma",
     "gather",
     "hreduce",
@@ -24,8 +23,6 @@ __all__ = [
     "store_strided",
     "transpose",
 ]
-
-Combine = Callable[[Vector, Vector], Vector]
 
 #: A gather reads at most so many aligned vectors; beyond, it loads number by number.
 _MAX_LINES = 4
@@ -164,41 +161,39 @@ def _runs(addresses: Sequence[int], longest: int) -> Iterator[Sequence[int]]:
 # --- width --------------------------------------------------------------------------------------------------------
 
 
-def padded(value: Vector, count: int, filler: float = 0.0) -> Vector:
-    """A whole vector of the first ``count`` lanes, with ``filler`` in all others."""
+def padded(value: Vector, count: int) -> Vector:
+    """A whole vector of the first ``count`` lanes, with zeros in all others."""
     if value.width < value.builder.width:
-        return padded_lanes(value, filler)
+        return padded_lanes(value)
     lanes = [i if i < count else value.width for i in range(value.width)]
-    return value.shuffle(lanes, value.builder.constant_vector(filler, value.width))
+    return value.shuffle(lanes, value.builder.constant_vector(0.0, value.width))
 
 
-def padded_lanes(value: Vector, filler: float) -> Vector:
-    """A whole vector of all lanes of a narrower one, with ``filler`` after them."""
+def padded_lanes(value: Vector) -> Vector:
+    """A whole vector of all lanes of a narrower one, with zeros after them."""
     t = value.builder
     if value.width == 1:
         kind = f"<{t.width} x double>"
-        base = t.constant_text(filler, t.width)
+        base = t.constant_text(0.0, t.width)
         return t.vector(f"insertelement {kind} {base}, double {value.name}, i32 0", t.width)
     if value.width == t.width:
         return value
-    fillers = t.constant_vector(filler, value.width)
-    return value.shuffle([*range(value.width), *([value.width] * (t.width - value.width))], fillers)
+    zeros = t.constant_vector(0.0, value.width)
+    return value.shuffle([*range(value.width), *([value.width] * (t.width - value.width))], zeros)
 
 
 # --- across lanes -------------------------------------------------------------------------------------------------
 
 
-def hreduce(value: Vector, combine: Combine) -> Vector:
-    """Horizontal reduction: all lanes combined into one double, neighbours first, so that they stay in order."""
+def hreduce(value: Vector) -> Vector:
+    """Horizontal sum: all lanes added up in one double, neighbours first."""
     while value.width > 2:
-        value = combine(value.shuffle(range(0, value.width, 2)), value.shuffle(range(1, value.width, 2)))
-    if value.width == 2:
-        value = combine(value.lane(0), value.lane(1))
-    return value
+        value = value.shuffle(range(0, value.width, 2)) + value.shuffle(range(1, value.width, 2))
+    return value.lane(0) + value.lane(1) if value.width == 2 else value
 
 
-def hreduce_each(vectors: Sequence[Vector], combine: Combine) -> Vector:
-    """Horizontal reductions of several vectors at once: lane i is vector i reduced. At most as many as lanes."""
+def hreduce_each(vectors: Sequence[Vector]) -> Vector:
+    """Horizontal sums of several vectors at once: lane i is that of vector i. At most as many as lanes."""
     width = vectors[0].width
     if width == 1:
         return vectors[0]
@@ -208,7 +203,7 @@ def hreduce_each(vectors: Sequence[Vector], combine: Combine) -> Vector:
         key = (a.name, b.name)
         if key not in known:
             step = 1 if low[1] == width else 2
-            known[key] = combine(a.shuffle(low, b), a.shuffle([lane + step for lane in low], b))
+            known[key] = a.shuffle(low, b) + a.shuffle([lane + step for lane in low], b)
         return known[key]
 
     level = [vectors[i % len(vectors)] for i in range(width)]

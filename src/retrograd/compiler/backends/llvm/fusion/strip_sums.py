@@ -8,7 +8,6 @@ from itertools import product
 
 from ..ir_builder import IRBuilder, Vector
 from ..kernel_calls import DOUBLE, Address, KernelCall
-from ..kernels.reductions import plus
 from ..vectors import fma, hreduce_each, padded, store_strided
 
 __all__ = ["sum_over_strip"]
@@ -99,7 +98,7 @@ def _segment(
 
 def _add_to_targets(t: IRBuilder, sums: Sequence[_Sum], partials: Sequence[Vector]) -> None:
     """Reduce the partial sums across lanes, and add the results to d, neighbours in memory together."""
-    value = hreduce_each(partials, plus)
+    value = hreduce_each(partials)
     first = 0
     while first < len(sums):
         d = sums[first].d

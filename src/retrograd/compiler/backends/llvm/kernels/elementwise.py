@@ -13,7 +13,7 @@ from ..kernel_calls import Address, KernelCall, Loop
 from ..loops import loop_nest
 from ..vectors import load_strided, store_strided
 from .op_formulas import FORMULAS, has_formula
-from .reductions import Reduction, plus, reduce_lanes, reduce_with, sum_innermost
+from .reductions import sum_innermost, sum_lanes, sum_terms
 
 __all__ = [
     "add",
@@ -104,7 +104,7 @@ def map_backward(t: IRBuilder, call: KernelCall) -> bool:
 
     pointers = (1, 2, 3, 4) if two else (1, 1, 3, 4)
     if sd == 0 and call.counts[4] > 1:
-        return reduce_with(Reduction(plus, 0.0), t, call, pointers, adjoint)
+        return sum_terms(t, call, pointers, adjoint)
 
     def body(operands: list[Address], count: int) -> None:
         store_strided(t, operands[0], sd, adjoint(operands[1:], count), count, call.accumulate)
@@ -119,7 +119,7 @@ def add(t: IRBuilder, call: KernelCall) -> bool:
     if sd == 0 and call.counts[4] > 1:
         return sum_innermost(t, call)
     if call.counts[3] > 1 and call.strides[0][3] == 0 and sd == 1 and sa == 1:
-        return reduce_lanes(Reduction(plus, 0.0, call.k), t, _interchanged(call), call.accumulate)
+        return sum_lanes(t, _interchanged(call))
 
     def body(operands: list[Address], count: int) -> None:
         x = load_strided(t, operands[1], sa, count)

@@ -14,7 +14,7 @@ from ..ir_builder import SCRATCH, IRBuilder, Vector
 from ..kernel_calls import DOUBLE, Address, KernelCall, Loop
 from ..loops import blocked_loop, loop_nest, unroll_factor, unrolled_loop
 from ..vectors import fma, hreduce_each, load_strided, padded, store_strided, transpose
-from .reductions import Reduction, plus, reduce_with
+from .reductions import sum_terms
 
 __all__ = ["GEMMS", "Finish", "contract", "gemm_nn", "gemm_nt", "group_dot", "is_tiled", "spread"]
 
@@ -39,7 +39,7 @@ def contract(t: IRBuilder, call: KernelCall) -> bool:
         def products(operands: list[Address], count: int) -> Vector:
             return load_strided(t, operands[0], sa, count) * load_strided(t, operands[1], sb, count)
 
-        return reduce_with(Reduction(plus, 0.0), t, call, (1, 2), products)
+        return sum_terms(t, call, (1, 2), products)
     return False
 
 
@@ -435,7 +435,7 @@ class GemmNT:
             sums = self._add_rest(sums, a.plus(whole * t.width), b.plus(whole * t.width), rest, height, count)
         for i in range(height):
             partials = [v for v in sums[i::height] if v is not None]
-            store_strided(t, d.plus(i * self.di), self.dj, hreduce_each(partials, plus), count, self.start.accumulate)
+            store_strided(t, d.plus(i * self.di), self.dj, hreduce_each(partials), count, self.start.accumulate)
 
     def _add_rest(self, sums: _Sums, a: Address, b: Address, rest: int, height: int, count: int) -> _Sums:
         """Add the products after the last whole vector along p, with zeros in unused lanes."""
@@ -499,7 +499,7 @@ def group_dot(t: IRBuilder, call: KernelCall) -> bool:
             run = next((i for i, o in enumerate(left[:4]) if o[0] != left[0][0] + i), min(len(left), 4))
             some, left = left[:run], left[run:]
             products = [t.load(operands[1].plus(a), 4) * t.load(operands[2].plus(b), 4) for _, a, b in some]
-            store_strided(t, operands[0].plus(some[0][0]), 1, hreduce_each(products, plus), len(some), call.accumulate)
+            store_strided(t, operands[0].plus(some[0][0]), 1, hreduce_each(products), len(some), call.accumulate)
 
     loop_nest(t, outer, [call.address(p) for p in range(3)], dot_products, 4 * len(offsets))
     return True

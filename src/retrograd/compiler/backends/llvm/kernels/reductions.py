@@ -1,64 +1,39 @@
-"""Reductions over the innermost loop: sums, extremes, and sums of any term that a kernel computes."""
+"""Sums over the innermost loop, of numbers or of any term that a kernel computes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ..ir_builder import IRBuilder, Vector
 from ..kernel_calls import DOUBLE, Address, KernelCall, Loop
 from ..loops import blocked_loop, loop_nest
-from ..vectors import Combine, hreduce, hreduce_each, load_strided, padded, padded_lanes, store_strided
+from ..vectors import hreduce, hreduce_each, load_strided, padded, padded_lanes, store_strided
 
-__all__ = ["Reduction", "extreme", "plus", "reduce_lanes", "reduce_with", "sum_innermost"]
+__all__ = ["sum_innermost", "sum_lanes", "sum_terms"]
 
-#: Vectors of one reduction beyond which it is a loop, and numbers beyond which one across lanes is.
+#: Vectors of one sum beyond which it is a loop, and numbers beyond which one across lanes is.
 _MAX_VECTORS, _MAX_NUMBERS = 8, 32
 
 #: The operand that a term is computed of: addresses, and how many numbers.
 Term = Callable[[list[Address], int], Vector]
 
 
-def plus(a: Vector, b: Vector) -> Vector:
-    return a + b
+def sum_terms(t: IRBuilder, call: KernelCall, pointers: Sequence[int], term: Term, k: float = 1.0) -> bool:
+    """Sum ``term`` over the innermost loop of ``call`` into d, times k; ``pointers`` are those that the term reads.
 
-
-def maximum(a: Vector, b: Vector) -> Vector:
-    """The first of equals: 0.0 and -0.0 are equal."""
-    return b.compare("ogt", a).select(b, a)
-
-
-def minimum(a: Vector, b: Vector) -> Vector:
-    return b.compare("olt", a).select(b, a)
-
-
-@dataclass(frozen=True, slots=True)
-class Reduction:
-    """How numbers are combined: the operation, its neutral element, and a factor of the result."""
-
-    combine: Combine
-    neutral: float
-    factor: float = 1.0
-
-
-def reduce_with(reduction: Reduction, t: IRBuilder, call: KernelCall, pointers: Sequence[int], term: Term) -> bool:
-    """Reduce ``term`` over the innermost loop of ``call`` into d; ``pointers`` are those that the term reads.
-
-    Each result is accumulated in a vector of partial results. Horizontal reductions then finish as many results at
-    once as a vector has lanes.
+    Each result is accumulated in a vector of partial sums. Horizontal sums then finish as many results at once as a
+    vector has lanes.
     """
-    _InnermostReduction(reduction, t, call, pointers, term).emit()
+    _InnermostSum(t, call, pointers, term, k).emit()
     return True
 
 
-class _InnermostReduction:
-    """A reduction over the innermost loop. Operand 0 is d; the others are those that the term reads."""
+class _InnermostSum:
+    """A sum over the innermost loop. Operand 0 is d; the others are those that the term reads."""
 
-    def __init__(
-        self, reduction: Reduction, t: IRBuilder, call: KernelCall, pointers: Sequence[int], term: Term
-    ) -> None:
-        self.t, self.call, self.term, self.reduction = t, call, term, reduction
-        self.whole, self.rest = divmod(call.counts[4], t.width)  # vectors of one reduction, and numbers after them
+    def __init__(self, t: IRBuilder, call: KernelCall, pointers: Sequence[int], term: Term, k: float) -> None:
+        self.t, self.call, self.term, self.k = t, call, term, k
+        self.whole, self.rest = divmod(call.counts[4], t.width)  # vectors of one sum, and numbers after them
         self.strides = [call.strides[0], *(call.operand_strides(p) for p in pointers)]
         self.operands = [call.address(0), *(call.address(p) for p in pointers)]
         self.steps = [strides[4] for strides in self.strides[1:]]
@@ -89,28 +64,28 @@ class _InnermostReduction:
 
     def _results(self, operands: list[Address], count: int, step: Sequence[int]) -> None:
         """``count`` results, each ``step`` elements after the one before, at most as many as a vector has lanes."""
-        t, reduction = self.t, self.reduction
+        t = self.t
         partials = [
             self._partial([at.plus(i * s) for at, s in zip(operands[1:], step[1:], strict=True)]) for i in range(count)
         ]
         if count == 1:
-            value = hreduce(partials[0], reduction.combine)
+            value = hreduce(partials[0])
         else:
             if partials[0].width < t.width:  # hreduce_each needs as many lanes as there are results
-                partials = [padded_lanes(partial, reduction.neutral) for partial in partials]
-            value = hreduce_each(partials, reduction.combine)
-        value = value if reduction.factor == 1.0 else value * reduction.factor
+                partials = [padded_lanes(partial) for partial in partials]
+            value = hreduce_each(partials)
+        value = value if self.k == 1.0 else value * self.k
         store_strided(t, operands[0], step[0], value, count, self.call.accumulate)
 
     def _partial(self, operands: Sequence[Address]) -> Vector:
-        """The partial results of one reduction: lane i combines every term whose number is i modulo the width."""
+        """The partial sums of one result: lane i has every term whose number is i modulo the width."""
         if self.whole > _MAX_VECTORS:
             result: Vector | None = self._partial_loop(operands)
         else:
             result = None
             for i in range(self.whole):
                 one = self.term(self._moved(operands, i), self.t.width)
-                result = one if result is None else self.reduction.combine(result, one)
+                result = one if result is None else result + one
         if self.rest:
             result = self._with_rest(result, operands)
         assert result is not None
@@ -122,20 +97,20 @@ class _InnermostReduction:
 
         def body(offsets: list[str], carried: list[Vector]) -> list[Vector]:
             here = [Address(at.constant, offset) for at, offset in zip(operands, offsets, strict=True)]
-            return [self.reduction.combine(carried[0], self.term(here, t.width))]
+            return [carried[0] + self.term(here, t.width)]
 
         starts = [at.offset or "0" for at in operands]
-        first = t.constant_vector(self.reduction.neutral, t.width)
+        first = t.constant_vector(0.0, t.width)
         return t.loop(self.whole, starts, [step * t.width * DOUBLE for step in self.steps], [first], body)[0]
 
     def _with_rest(self, result: Vector | None, operands: Sequence[Address]) -> Vector:
-        """Combine the numbers after the last whole vector, with the neutral element in unused lanes."""
+        """Add the numbers after the last whole vector, with zeros in unused lanes."""
         one = self.term(self._moved(operands, self.whole), self.rest)
         if one.width == self.t.width:
-            one = padded(one, self.rest, self.reduction.neutral)
+            one = padded(one, self.rest)
         elif result is not None:
-            one = padded_lanes(one, self.reduction.neutral)
-        return one if result is None else self.reduction.combine(result, one)
+            one = padded_lanes(one)
+        return one if result is None else result + one
 
     def _moved(self, operands: Sequence[Address], vectors: int) -> list[Address]:
         return [at.plus(vectors * self.t.width * step) for at, step in zip(operands, self.steps, strict=True)]
@@ -144,24 +119,11 @@ class _InnermostReduction:
 def sum_innermost(t: IRBuilder, call: KernelCall) -> bool:
     """SUM, and ADD into one number."""
     stride = call.strides[1][4]
-    reduction = Reduction(plus, 0.0, call.k)
-    return reduce_with(reduction, t, call, (1,), lambda at, count: load_strided(t, at[0], stride, count))
+    return sum_terms(t, call, (1,), lambda at, count: load_strided(t, at[0], stride, count), call.k)
 
 
-def extreme(t: IRBuilder, call: KernelCall) -> bool:
-    """EXTREME: the largest or smallest number, and the first of equal ones."""
-    stride = call.strides[1][4]
-    minimize = "min" in call.row
-    reduction = Reduction(minimum, float("inf")) if minimize else Reduction(maximum, -float("inf"))
-    if call.counts[3] > 1 and call.counts[4] > 1 and call.strides[0][3] == 1 and call.strides[1][3] == 1:
-        return reduce_lanes(reduction, t, call, accumulate=False)
-    if call.counts[4] > t.width:  # partial results of several vectors would compare numbers out of order
-        return False
-    return reduce_with(reduction, t, call, (1,), lambda at, count: load_strided(t, at[0], stride, count))
-
-
-def reduce_lanes(reduction: Reduction, t: IRBuilder, call: KernelCall, accumulate: bool) -> bool:
-    """Reduce a over the innermost loop for neighbours in the loop around it: each lane is one result."""
+def sum_lanes(t: IRBuilder, call: KernelCall) -> bool:
+    """Sum a over the innermost loop, times k, for neighbours in the loop around it: each lane is one result."""
     step = call.strides[1][4]
 
     def results(operands: list[Address], count: int) -> None:
@@ -169,16 +131,16 @@ def reduce_lanes(reduction: Reduction, t: IRBuilder, call: KernelCall, accumulat
         first = t.load(a, count)
 
         def body(offsets: list[str], carried: list[Vector]) -> list[Vector]:
-            return [reduction.combine(carried[0], t.load(Address(a.constant, offsets[0]).plus(step), count))]
+            return [carried[0] + t.load(Address(a.constant, offsets[0]).plus(step), count)]
 
         result = first
         if call.counts[4] > _MAX_NUMBERS:
             result = t.loop(call.counts[4] - 1, [a.offset or "0"], [step * DOUBLE], [first], body)[0]
         else:
             for k in range(1, call.counts[4]):
-                result = reduction.combine(result, t.load(a.plus(k * step), count))
-        result = result if reduction.factor == 1.0 else result * reduction.factor
-        store_strided(t, d, 1, result, count, accumulate)
+                result = result + t.load(a.plus(k * step), count)
+        result = result if call.k == 1.0 else result * call.k
+        store_strided(t, d, 1, result, count, call.accumulate)
 
     steps = tuple(call.strides[w][3] for w in range(2))
     loop_nest(
