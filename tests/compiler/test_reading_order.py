@@ -14,7 +14,7 @@ from retrograd.engine import ENGINE
 
 if ENGINE == "native":
     from retrograd.compiler.backends.loops import pipeline
-    from retrograd.compiler.backends.loops.passes.operands import Far
+    from retrograd.compiler.backends.loops.layouts.operands import Far
     from retrograd.compiler.backends.loops.pipeline import write_passes
     from retrograd.compiler.backends.loops.shapes.fission import divided
     from retrograd.compiler.backends.loops.shapes.indices import fit, ordered

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..loops.graphs.graph import UnsupportedGraphError
-from ..loops.passes.layout import Layout
-from ..loops.passes.operands import Carry, Constant, Far, Near, NodeOperand, Operand
+from ..loops.layouts.layout import Layout
+from ..loops.layouts.operands import Carry, Constant, Far, Near, NodeOperand, Operand
 from ..loops.shapes.fission import circles_of
 from ..loops.shapes.structure import Body, Position
 from .reads import Reads

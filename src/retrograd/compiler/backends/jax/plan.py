@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..loops.graphs.graph import LEAF, LITERAL, NODE, ScalarGraph, UnsupportedGraphError
-from ..loops.passes.layout import Layout
-from ..loops.passes.operands import Carry, Constants, Far, Leaf, Near, NodeOperand, Operand
+from ..loops.layouts.layout import Layout
+from ..loops.layouts.operands import Carry, Constants, Far, Leaf, Near, NodeOperand, Operand
 from ..loops.shapes.structure import Body, Indices, Position, bodies_of
 from .axes import Axes, Truths, squeezed
 from .blocks import Block, Handed, blocks_of, operands_in

@@ -12,8 +12,8 @@ from typing import TypeGuard
 import numpy as np
 
 from ..loops.graphs.graph import UnsupportedGraphError
-from ..loops.passes.layout import Layout
-from ..loops.passes.operands import Carry, NodeOperand, Operand
+from ..loops.layouts.layout import Layout
+from ..loops.layouts.operands import Carry, NodeOperand, Operand
 from ..loops.shapes.structure import Body, Indices, Position
 from .axes import Axes, Truths, flattened, squeezed
 

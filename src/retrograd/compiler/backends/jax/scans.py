@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..loops.passes.operands import Carry, Constant, Constants, Far, Leaf, Near, Operand
+from ..loops.layouts.operands import Carry, Constant, Constants, Far, Leaf, Near, Operand
 from ..loops.shapes.structure import Body, Position
 from .op_functions import folds, row_functions
 from .plan import Key, Plan, Roots, Work

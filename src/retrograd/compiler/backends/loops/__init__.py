@@ -9,8 +9,9 @@ forward and one backward (loop rerolling); the rest becomes straight-line code. 
                that are written to there (``accesses``), which are kept in memory (``arrays``)
 ``shapes``     where it repeats itself: with one period, as loops over time do (``periods``), or in repetitions of
                repetitions (``nests``); which shape is taken (``sections``), and its bodies (``structure``)
-``passes``     what operands are (``layout``), a small SSA form (``code``, ``formulas``), the two passes in it
-               (``forward``, ``backward``), and where in memory numbers are kept (``storage``)
+``layouts``    what operands are (``layout``, ``operands``)
+``passes``     a small SSA form (``code``, ``formulas``), the two passes in it (``forward``, ``backward``), and where in
+               memory numbers are kept (``storage``)
 ``llvm``       that form as LLVM IR (``llvm_text``): loops whose iterations run side by side (``lanes``), and long
                functions in parts
 ``pipeline``, ``install``   a program from its graph to installed machine code

@@ -15,14 +15,14 @@ from .graphs.reading import read_graph
 from .graphs.reciprocals import SMALL
 from .graphs.rounding import selects_by_rounding
 from .install import ARRAYS, NAMES, GraphCode
+from .layouts.accumulators import layout_of
+from .layouts.layout import Layout
 from .llvm.lanes import find_lanes, sums_in_memory
 from .llvm.llvm_text import Text
 from .llvm.recurrences import divide_ahead
-from .passes.accumulators import layout_of
 from .passes.backward import Backward
 from .passes.code import Block, Loop, Op, steps_in
 from .passes.forward import Forward
-from .passes.layout import Layout
 from .passes.leaving import left_early, mark
 from .passes.recomputation import recomputed
 from .passes.storage import Places, Storage

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from ...llvm.ir_builder import constant
+from ..layouts.operands import Constants
 from ..passes.code import Address, Ref, Value
-from ..passes.operands import Constants
 from ..passes.storage import Places
 from ..shapes.indices import Index, fit
 from ..shapes.structure import Body, Indices

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from ..graphs.arrays import GET, PUT
 from ..graphs.takes import take_of
+from ..layouts.layout import Layout
+from ..layouts.operands import Carry, Constant, Constants, Far, Last, Leaf, Merged, Operand
 from ..shapes.structure import Body, Position
 from . import formulas
 from .code import Address, Builder, Loop, Op, Phi, Ref, Value, steps_in
 from .forward import Forward
-from .layout import Layout
 from .liveness import drop_dead
-from .operands import Carry, Constant, Constants, Far, Last, Leaf, Merged, Operand
 
 __all__ = ["SEED", "Backward"]
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from .....engine.numbers import same_bits
+from ..layouts.operands import Beside, Carry, Constants, Far, Last, Leaf, Merged, Taken
 from ..shapes.structure import Body
-from .operands import Beside, Carry, Constants, Far, Last, Leaf, Merged, Taken
 
 __all__ = ["COMPARED", "FOLDED", "Address", "Block", "Builder", "Loop", "Op", "Own", "Phi", "Ref", "Value", "steps_in"]
 

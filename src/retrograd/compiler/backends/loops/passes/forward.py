@@ -9,12 +9,12 @@ from collections.abc import Sequence, Set
 
 from .....ops.table import OPS
 from ..graphs.graph import UnsupportedGraphError
+from ..layouts.layout import Layout
+from ..layouts.operands import Carry, Constant, Constants, Far, Last, Leaf, Merged, Near, NodeOperand, Operand
 from ..shapes.structure import Body, Position
 from . import formulas
 from .code import Address, Builder, Loop, Own, Phi, Ref, Value
-from .layout import Layout
 from .liveness import drop_dead
-from .operands import Carry, Constant, Constants, Far, Last, Leaf, Merged, Near, NodeOperand, Operand
 from .storage import Storage
 
 __all__ = ["Forward"]

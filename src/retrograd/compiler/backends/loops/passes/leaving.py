@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Mapping, Set
 import numpy as np
 
 from ..graphs.graph import NODE
+from ..layouts.layout import Layout
+from ..layouts.operands import Carry, Far, Taken
 from ..shapes.structure import Body, Indices, Position
 from .backward import Backward
 from .code import Address, Block, Loop, Op, Ref, Value, steps_in
 from .evaluation import Evaluation
-from .layout import Layout
-from .operands import Carry, Far, Taken
 from .storage import Storage
 
 __all__ = ["left_early", "mark"]

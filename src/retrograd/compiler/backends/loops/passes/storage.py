@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..graphs.graph import NODE, ScalarGraph
+from ..layouts.accumulators import Accumulators, accumulators_of
+from ..layouts.layout import Layout
+from ..layouts.operands import Beside, Carry, Constants, Far, Last, Leaf, Merged, Taken
 from ..shapes.indices import Index, Stream, fit, ordered
 from ..shapes.structure import Body, Indices, Position
-from .accumulators import Accumulators, accumulators_of
 from .code import Address, Own
-from .layout import Layout
-from .operands import Beside, Carry, Constants, Far, Last, Leaf, Merged, Taken
 
 __all__ = ["Places", "Storage", "Table"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..graphs.graph import LEAF, ScalarGraph
-from ..passes.layout import Layout
-from ..passes.operands import Far, Leaf
+from ..layouts.layout import Layout
+from ..layouts.operands import Far, Leaf
 from .fission import time_in_turn
 from .indices import Stream, fit, ordered
 from .structure import Body, Repeat, bodies_of, build

@@ -1,0 +1,1 @@
+"""What the operands of each position are, and which positions share a place in memory."""
