@@ -317,18 +317,20 @@ class Trial:
         """The function has asked a tracer for what it cannot answer. The trace will be thrown away."""
         self.is_broken = True
 
-    def fails(self, ends_loop: bool = False) -> bool:
+    def fails(self, must_not: bool = False) -> bool:
         """Something was raised in the innermost arms. Whether their test is a guard now; else those around fail too.
 
-        ``ends_loop``: the guard says that a loop has ended, which calls that go on have no need of.
+        ``must_not``: the function would raise that in the arm that is not taken, which then must not be.
         """
         frame = self.frames.pop()
         frame.stores.undo()
+        if must_not:
+            return True
         if frame.site in self._chose_objects:
             self.refused_objects.add(frame.site)
         if self.frames:
             return False
-        if not self.is_too_long and not ends_loop:  # which is not the doing of this test
+        if not self.is_too_long:  # which is not the doing of this test
             problem = sys.exception()
             why = str(problem) if isinstance(problem, NotAnArmError) else f"a branch raises {type(problem).__name__}"
             self.failed[frame.site] = why

@@ -14,11 +14,11 @@ from ..conversions import Site
 from ..keyed.chosen import are_keyed, asked_of_each
 from ..keyed.dicts import truth as truth_of_keys
 from ..keyed.tracers import KEYED
-from ..tracers.conditions import joined
+from ..tracers.conditions import joined, must_hold, negated
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.partial_list import PartialList
 from ..tracers.partial_lists import truth
-from ..trial import Frame, NotAnArmError, Trial, current
+from ..trial import Frame, Trial, current
 from .allowed import tested
 from .selections import Selection
 from .stores import Place, Stored, selected
@@ -116,13 +116,17 @@ class Decision:
         """Something was raised in an arm. Whether one is to run alone now."""
         if self._trial is None:
             return False
-        ends_loop = self._is_loop and not self._test.outcome and not isinstance(sys.exception(), NotAnArmError)
-        if not self._trial.fails(ends_loop):
+        # Such as a place beyond the end of a list, in one iteration more than the function runs.
+        must_not = isinstance(sys.exception(), LookupError) and self._frame.is_yes is not self._test.outcome
+        if not self._trial.fails(must_not):
             return False
+        is_whole = self._is_loop and not self._trial.frames
         self._trial, self._has_run = None, False
-        if ends_loop:  # one iteration more than the function runs, for which it may have no data
+        if must_not and is_whole:
             self._test.ends_loop()
-        self.yes = bool(self._test)
+        elif must_not:
+            must_hold(self._test if self._test.outcome else negated(self._test))
+        self.yes = self._test.outcome if must_not else bool(self._test)
         self.no = not self.yes
         return True
 

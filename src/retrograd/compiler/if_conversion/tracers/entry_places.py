@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import is_choice
 from ..selecting.selections import chosen_at
 from ..trial import current, recorder, refuse
-from .conditions import joined, negated
+from .conditions import joined, must_hold, negated
 from .partial_list import Entry
 
 __all__ = [
@@ -100,6 +101,8 @@ def at_place(entries: Sequence[Entry], key: Any) -> list[Any]:
     if type(key) is int and key < 0:
         return at_place(entries[::-1], -1 - key)[::-1]
     negative = _negative_options(key)
+    if negative is None and type(key.constant) is int and must_hold(operator.ge(key, 0)):
+        negative = []
     if negative is None or len(negative) > _MOST_NEGATIVE:
         raise refuse("reads an item of a list whose length decisions choose")
     found = [both(one.is_there, is_number(place, key)) for one, place in zip(entries, places_of(entries), strict=True)]

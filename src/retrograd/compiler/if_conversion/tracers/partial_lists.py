@@ -49,8 +49,8 @@ __all__ = [
     "truth",
 ]
 
-#: A list may have so many items at most; and so many numbers has a range of which decisions choose the end.
-MOST, _LONGEST_RANGE = 512, 64
+#: A list may have so many items at most.
+MOST = 512
 
 #: What is read side by side, or filtered.
 _READ: frozenset[type] = frozenset({list, tuple, range, PartialList, PartialIterator})
@@ -382,28 +382,9 @@ def _derived(make: Callable[..., Any], kind: Any, function: Any, *things: Any) -
 
 
 def _range(*bounds: Any) -> Any:
-    """``range(n)``, of an int that decisions choose, or ``range(a, b, step)``, where they choose the bounds."""
-    first, last, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
-    begins, ends, trial = _ends_of(first), _ends_of(last), current()
-    if not (is_choice(first) or is_choice(last)) or begins is None or ends is None or trial is None:
-        return NotImplemented
-    if type(step) is not int or step == 0 or (step not in (1, -1) and is_choice(first)):
-        return NotImplemented  # which numbers there are depends on the first
-    (low, high), (least, most) = begins, ends
-    among = range(low, most, step) if step > 0 else range(high, least, step)
-    if len(among) > _LONGEST_RANGE:
-        return NotImplemented
-    trial.wants_lists = True
-    if not trial.lists:
-        return NotImplemented
-    tests = [both(first <= one, last > one) if step > 0 else both(first >= one, last < one) for one in among]
-    return partial(among, tests, range)
+    from ..containers.ranges import chosen_range  # which imports this module
 
-
-def _ends_of(bound: Any) -> tuple[int, int] | None:
-    """The least and the largest int that one may be; None of what may be any, or is none."""
-    options = bound.possible() if is_choice(bound) else [bound] if type(bound) is int else None
-    return (min(options), max(options)) if options and all(type(one) is int for one in options) else None
+    return chosen_range(*bounds)
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
