@@ -1,8 +1,9 @@
 """Finds the selections that stand for accesses to a list, at places that data decide.
 
 What records ``r[i] = x`` selects for each item, ``r[k] = where(i == k, x, r[k])``, and what records ``r[i]`` selects
-among all of them. What an ``if`` has written is *merged* at its end: ``r[k] = where(c, r[k], before[k])``, where either
-may be what an arm has written. So the writes of an arm take place on condition that it is taken.
+among all of them. At the end of an ``if``, what its arms have written is *merged*: ``r[k] = where(c, one[k],
+other[k])``. Both arms run, one after the other: what the first has written is undone before the second one, and at the
+end, what is not wanted is undone, and what is wanted is done again.
 """
 
 from __future__ import annotations
@@ -25,12 +26,14 @@ _LEAST, _GAIN = 5, 2
 #: Of the arrays that have had an item, so many are looked at. At most one of so many items is another one than an array
 #: has, or the list has a new array.
 _MOST_ARRAYS, _NEARLY = 4, 4
+#: An arm has so many changes at most.
+_MOST_CHANGES = 32
 
 _WHERE = ROWS.index("where")
 
 Operand = tuple[int, int]
 
-#: In place of an item that is in memory.
+#: In place of an item that may be one or the other.
 _UNKNOWN: Operand = (NONE, 0)
 
 
@@ -169,7 +172,8 @@ class Array:
     def earlier(self) -> Iterator[tuple[int, dict[int, Operand]]]:
         """How many changes there had been at times before, and what the items were that have changed since."""
         before: dict[int, Operand] = {}
-        for number in range(len(self.changes) - 1, (self.arms[-1].begin if self.arms else 0) - 1, -1):
+        begin = max(self.arms[-1].begin if self.arms else 0, len(self.changes) - _MOST_CHANGES)
+        for number in range(len(self.changes) - 1, begin - 1, -1):
             before |= self.changes[number].before
             yield number, before
 
@@ -237,7 +241,7 @@ class _Finder:
         self.accesses: list[Step] = []
         writes = [each for each in self._writes() if _is_write(each)]
         written = {node for each in writes for node in each.nodes.values()}
-        reads = [*self._reads(written)] if writes or self._selections else []
+        reads = [*self._reads(written)]
         read = {node for each in reads for node in each.nodes.values()}
         merges = [*self._merges(written | read)] if writes else []
         self._merges_of: dict[Operand, list[_Merge]] = defaultdict(list)
