@@ -53,7 +53,7 @@ PyObject* capsule_of(const std::shared_ptr<Machine>& machine) {
   PyObject* capsule = PyCapsule_New(shared.get(), nullptr, [](PyObject* gone) {
     delete static_cast<std::shared_ptr<Machine>*>(PyCapsule_GetPointer(gone, nullptr));
   });
-  if (capsule) shared.release();
+  if (capsule) static_cast<void>(shared.release());  // the capsule deletes it
   return capsule;
 }
 
