@@ -49,11 +49,11 @@ std::vector<uint64_t> numbers_in(PyObject* bytes) {
 
 // Keeps a machine alive.
 PyObject* capsule_of(const std::shared_ptr<Machine>& machine) {
-  auto shared = std::make_unique<std::shared_ptr<Machine>>(machine);
-  PyObject* capsule = PyCapsule_New(shared.get(), nullptr, [](PyObject* gone) {
+  auto* shared = std::make_unique<std::shared_ptr<Machine>>(machine).release();
+  PyObject* capsule = PyCapsule_New(shared, nullptr, [](PyObject* gone) {
     delete static_cast<std::shared_ptr<Machine>*>(PyCapsule_GetPointer(gone, nullptr));
   });
-  if (capsule) static_cast<void>(shared.release());  // the capsule deletes it
+  if (!capsule) delete shared;
   return capsule;
 }
 
