@@ -588,33 +588,3 @@ def test_few_of_many_steps_append() -> None:
         return sum((one - other) ** 2 for one, other in zip(found, (3.0, 5.0, 7.0))) + len(found)
 
     assert is_converted(flips(f, 40, tier="vm"), traces=9)
-
-
-def groups(ps: Sequence[Any], xs: Sequence[float]) -> Any:
-    """What is close to the last one joins its group."""
-    found: list[Any] = []
-    for p, x in zip(ps, sorted(xs), strict=True):
-        if found and x - found[-1][-1] < 0.3 + 0.1 * ps[0] * ps[0]:
-            found[-1].append(x)
-        else:
-            found.append([x * p])
-    return sum(ps[1] * len(one) + ps[2] * (one[-1] - one[0]) for one in found) + len(found) * ps[3]
-
-
-def to_either_end(ps: Sequence[Any], xs: Sequence[float]) -> Any:
-    rows: list[Any] = [[ps[0]]]
-    for p, x in zip(ps, xs, strict=True):
-        if x > 0.4:
-            rows.append([p, x])
-        elif x < -0.4:
-            rows[0].append(p * x)
-        if p > 0.5:
-            rows[-1].extend([x, p])
-        elif len(rows[-1]) > 3:
-            rows.insert(0, [p])
-    return sum((i + 1) * sum(row) for i, row in enumerate(rows)) + sum(row[0] * row[-1] for row in rows)
-
-
-@each_of(groups, to_either_end)
-def test_lists_in_a_list_grow_at_its_ends(f: Function) -> None:
-    assert is_converted(flips(f, calls=24, tier="vm"), traces=8)
