@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..code_files import CodeFiles, code_files
 from ..process import Run, here
 from .jit import load
 
@@ -44,20 +45,26 @@ class PassRequest:
         batch: for how many members they are bound.
         passes: their kernel calls.
         most_lines: nothing is compiled if it takes more lines of LLVM.
+        function: the address of a native function: those of kernels are told by how far from it they are, which is the
+            same in each process.
+        files: where machine code is kept, if it is.
     """
 
     memory: Mapping[str, Any]
     batch: int
     passes: Sequence[BoundPass]
     most_lines: int | None
+    function: int
+    files: CodeFiles | None
 
 
 @dataclass(frozen=True, slots=True)
 class PassCode:
-    """An object file, and the addresses in the tables that its functions take."""
+    """An object file, the addresses in the tables that its functions take, and the kernels that it may call."""
 
     object: bytes
     bases: list[list[int]]
+    kernels: dict[str, int]
 
 
 def compile_program(
@@ -86,10 +93,12 @@ def compile_program(
         calls = programs.kernel_calls(number, batch, which)
         buffers.append(ctypes.create_string_buffer(calls, len(calls)))
         passes.append(BoundPass(which, calls, ctypes.addressof(buffers[-1]), programs.strips(number, batch, which)))
-    made = run(_code_of, PassRequest(memory, batch, passes, most_lines))
+    function = programs.special_functions()["retrograd_digamma"]
+    made = run(_code_of, PassRequest(memory, batch, passes, most_lines, function, code_files()))
     if made is None:
         return False
-    code = load(made.object, [each.name for each in passes])
+    kernels = {symbol: function + apart for symbol, apart in made.kernels.items()}
+    code = load(made.object, [each.name for each in passes], kernels)
     milliseconds = (perf_counter() - start) * 1e3 / len(passes)
     for each, bases in zip(passes, made.bases, strict=True):
         table, own = np.array(bases, np.uint64).tobytes(), (each.at, len(each.calls))

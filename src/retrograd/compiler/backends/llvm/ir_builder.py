@@ -501,6 +501,6 @@ class IRBuilder:
                 continue
             field = self.pointer(Address(call.struct_address + POINTERS + i * DOUBLE))
             self.emit_void(f"store ptr {self.pointer(Address(call.pointers[i], offset))}, ptr {field}")
-        function = self.emit(f"inttoptr i64 {call.run} to ptr")
         argument = self.pointer(Address(call.struct_address))
-        self.flag_domain_error(self.emit(f"call zeroext i1 {function}(ptr {argument})"))
+        self.declarations[f"declare zeroext i1 @{call.symbol}(ptr)"] = None
+        self.flag_domain_error(self.emit(f"call zeroext i1 @{call.symbol}(ptr {argument})"))

@@ -12,7 +12,7 @@ from typing import Any
 
 from ....errors import MissingExtraError
 
-__all__ = ["MachineCode", "available", "has_avx512", "load", "object_of", "require", "vector_width"]
+__all__ = ["MachineCode", "available", "has_avx512", "load", "object_of", "processor", "require", "vector_width"]
 
 _MISSING = 'tier="llvm" needs llvmlite: pip install "retrograd[llvm]"'
 
@@ -56,6 +56,16 @@ def require() -> Any:
             binding.initialize_native_asmprinter()
             _initialized = True
     return binding
+
+
+def processor() -> str:
+    """What LLVM makes code for, and which LLVM that is."""
+    import llvmlite
+
+    binding = require()
+    features = binding.get_host_cpu_features().flatten()
+    llvm = ".".join(map(str, binding.llvm_version_info))
+    return f"{llvmlite.__version__} {llvm} {binding.get_default_triple()} {binding.get_host_cpu_name()} {features}"
 
 
 @functools.cache

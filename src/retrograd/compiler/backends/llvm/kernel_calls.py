@@ -81,7 +81,7 @@ class KernelCall:
     kernel: str
     row: str
     struct_address: int  #: of the struct Call, which the prebuilt kernel reads
-    run: int  #: address of the prebuilt kernel
+    run: int  #: how far the prebuilt kernel is from another function, in bytes
     pointers: tuple[int, ...]
     k: float
     counts: tuple[int, ...]
@@ -95,6 +95,11 @@ class KernelCall:
     strip_steps: tuple[int, ...] = (0,) * 8  #: how far each pointer moves from one strip to the next, in bytes
     strip_count: int = 1
     either: bool = False  #: whether it accumulates is decided when the pass is run, by the function's ``%adds``
+
+    @property
+    def symbol(self) -> str:
+        """What code calls the prebuilt kernel: the same in each process."""
+        return f"retrograd_kernel_{self.run % (1 << 64):x}"
 
     def address(self, pointer: int) -> Address:
         return Address(self.pointers[pointer], self.offsets[pointer])
@@ -128,13 +133,14 @@ class KernelCall:
         return 0 in self.counts
 
 
-def decode(calls: bytes, start: int, constants: Sequence[tuple[int, bytes]]) -> Iterator[KernelCall]:
+def decode(calls: bytes, start: int, constants: Sequence[tuple[int, bytes]], function: int = 0) -> Iterator[KernelCall]:
     """The calls in an array of struct Call.
 
     Args:
         calls: the array.
         start: the address at which a copy of it is kept.
         constants: address and content of the memory that holds lists of indices.
+        function: the address from which those of kernels are counted.
     """
     for offset in range(0, len(calls), _LAYOUT.size):
         f = _LAYOUT.unpack_from(calls, offset)
@@ -148,7 +154,7 @@ def decode(calls: bytes, start: int, constants: Sequence[tuple[int, bytes]]) -> 
             kernel=KERNELS[kernel],
             row=ROWS[row],
             struct_address=start + offset,
-            run=f[0],
+            run=f[0] - function,
             pointers=f[1:9],
             k=f[9],
             counts=counts,

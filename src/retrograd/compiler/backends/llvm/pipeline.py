@@ -37,7 +37,8 @@ def code_of(request: PassRequest) -> PassCode | None:
     literals = {memory["numbers"] + DOUBLE * index: value for index, value in memory["literals"]}
     functions: list[_Function] = []
     for each in request.passes:
-        calls, strips = _with_strips(list(decode(each.calls, each.at, memory["constants"])), each.strips)
+        decoded = list(decode(each.calls, each.at, memory["constants"], request.function))
+        calls, strips = _with_strips(decoded, each.strips)
         if not any(function.takes(each, calls, strips) for function in functions):
             functions.append(_Function([each], calls, strips))
     texts, bases = [], {}
@@ -54,7 +55,9 @@ def code_of(request: PassRequest) -> PassCode | None:
     module = link_module(texts)
     if request.most_lines is not None and module.count("\n") > request.most_lines:
         return None
-    return PassCode(object_of(module), [bases[each.name] for each in request.passes])
+    object_file = request.files.made(module.encode(), lambda: object_of(module)) if request.files else object_of(module)
+    kernels = {call.symbol: call.run for function in functions for call in function.calls}
+    return PassCode(object_file, [bases[each.name] for each in request.passes], kernels)
 
 
 @dataclass(slots=True)

@@ -2,57 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..llvm.jit import load
 from ..process import Run, here
+from .graph_code import NAMES, GraphCode
 from .graphs.graph import LITERAL, MOST_STRAIGHT, UnsupportedGraphError
 from .kept_code import KeptCode
 
 if TYPE_CHECKING:
     from ....engine import SpecializationCache
 
-__all__ = ["ARRAYS", "NAMES", "GraphCode", "compile_graph", "compile_group", "kept"]
-
-#: The functions of an object file, and the arrays whose addresses they take before those of the tables.
-NAMES, ARRAYS = ("forward", "backward"), "LGWB"
-
-
-@dataclass(frozen=True, slots=True)
-class GraphCode:
-    """Machine code of a whole graph, and what it wants of memory.
-
-    Attributes:
-        object: an object file with the functions ``forward`` and ``backward``.
-        size: so many numbers of nodes are kept, and as many adjoints.
-        tables: the constant arrays that it reads.
-        literals: the graph's.
-        roots: kind and element of each root.
-        zeroed: the stretches of the adjoints that must be zero before the backward pass: begin and length.
-        lookups: the leaves that stand for what indices select (``Lookups.packed``).
-        length: how many nodes of code it is.
-    """
-
-    object: bytes
-    size: int
-    tables: list[NDArray[np.float64] | NDArray[np.int64]]
-    literals: NDArray[np.float64]
-    roots: list[tuple[int, int]]
-    zeroed: list[tuple[int, int]]
-    lookups: NDArray[np.uint64]
-    length: int
-
-    @property
-    def total_bytes(self) -> int:
-        """How much memory it takes."""
-        return len(self.object) + sum(entries.nbytes for entries in self.tables)
-
+__all__ = ["compile_graph", "compile_group", "kept"]
 
 #: The code that this process has.
 kept: KeptCode = KeptCode()
@@ -79,7 +44,8 @@ def compile_graph(
         IndexError: the program has been dropped meanwhile.
         UnsupportedGraphError: the program has something that this backend does not write.
     """
-    lanes, functions = programs.vector_functions()
+    lanes, addresses = programs.vector_functions()
+    functions = _symbols(addresses)
 
     def make(graphs: Sequence[dict[str, Any]]) -> GraphCode:
         wanted = graphs[:1] if rounds_alike else graphs
@@ -95,7 +61,8 @@ def compile_group(
 
     Arguments and exceptions are those of ``compile_graph``.
     """
-    width, functions = programs.vector_functions()
+    width, addresses = programs.vector_functions()
+    functions = _symbols(addresses)
 
     def make(graphs: Sequence[dict[str, Any]]) -> GraphCode:
         return kept.made(run, _code_of_group, graphs, most_straight, width, functions)
@@ -108,7 +75,10 @@ def _install(
 ) -> int:
     start = perf_counter()
     code = _compiled(programs, number, make)
-    machine = load(code.object, NAMES, programs.special_functions())
+    _, vectors = programs.vector_functions()
+    symbols = _symbols(vectors)
+    called = {symbols[name]: address for name, address in vectors.items()}
+    machine = load(code.object, NAMES, called | programs.special_functions())
     of_roots = [element for kind, element in code.roots if kind == LITERAL]
     roots = [(kind, of_roots.index(element) if kind == LITERAL else element) for kind, element in code.roots]
     programs.install_graph(
@@ -127,6 +97,11 @@ def _install(
         (perf_counter() - start) * 1e3,
     )
     return code.length
+
+
+def _symbols(functions: Iterable[str]) -> dict[str, str]:
+    """What code calls the functions of vectors: their addresses are others in each process, their names are not."""
+    return {name: f"retrograd_vectors_{name}" for name in functions}
 
 
 #: A graph with this part of another one's nodes is looked at, too, if those are so many at most: to find its shape
@@ -159,7 +134,7 @@ def _code_of_graph(
     exported: Sequence[Mapping[str, Any]],
     most_straight: int,
     lanes: int,
-    functions: Mapping[str, int],
+    functions: Mapping[str, str],
     rounds_alike: bool,
 ) -> GraphCode:
     from .pipeline import code_of_graph, code_that_rounds_alike
@@ -170,7 +145,7 @@ def _code_of_graph(
 
 
 def _code_of_group(
-    exported: Sequence[Mapping[str, Any]], most_straight: int, width: int, functions: Mapping[str, int]
+    exported: Sequence[Mapping[str, Any]], most_straight: int, width: int, functions: Mapping[str, str]
 ) -> GraphCode:
     from .pipeline import code_of_group
 

@@ -1,4 +1,4 @@
-"""Machine code that was made lately, which a graph that is the same gets at once.
+"""Machine code that was made lately, in this process or kept in files, which a graph that is the same gets at once.
 
 A function is often compiled again as it was: a notebook's cell runs once more, each object of a class compiles its own,
 and what ``value_and_grad`` runs is what ``backward`` does.
@@ -10,12 +10,11 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ParamSpec
+from typing import ParamSpec
 
+from ..code_files import code_files
 from ..process import Run, digest_of
-
-if TYPE_CHECKING:
-    from .install import GraphCode
+from .graph_code import GraphCode
 
 __all__ = ["KeptCode"]
 
@@ -41,7 +40,11 @@ class KeptCode:
             if key in self._codes:
                 self._codes.move_to_end(key)
                 return self._codes[key]
-        code = run(function, *args, **kwargs)
+        files = code_files()
+        data = files and files.read(key)
+        code = GraphCode.unpacked(data) if data else run(function, *args, **kwargs)
+        if files and not data:
+            files.write(key, code.packed())
         with self._lock:
             if key not in self._codes:
                 self._bytes += code.total_bytes

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..llvm.jit import object_of
+from .graph_code import ARRAYS, NAMES, GraphCode
 from .graphs.graph import MOST_STRAIGHT, NODE, ScalarGraph, UnsupportedGraphError
 from .graphs.lookups import Lookups
 from .graphs.reading import read_graph
 from .graphs.reciprocals import SMALL
 from .graphs.rounding import selects_by_rounding
-from .install import ARRAYS, NAMES, GraphCode
 from .layouts.accumulators import layout_of
 from .layouts.layout import Layout
 from .llvm.lanes import find_lanes, sums_in_memory
@@ -47,7 +47,7 @@ _MOST_BYTES = 1 << 25
 
 
 def code_of_graph(
-    exported: Sequence[Mapping[str, Any]], most_straight: int, lanes: int, functions: Mapping[str, int]
+    exported: Sequence[Mapping[str, Any]], most_straight: int, lanes: int, functions: Mapping[str, str]
 ) -> GraphCode:
     """Machine code of a graph. It reads no memory but the exported arrays: it may run in another process.
 
@@ -55,7 +55,7 @@ def code_of_graph(
         exported: the graph, or several that compute the same: the code is of the fastest.
         most_straight: so many nodes of code are written at most.
         lanes: how many numbers a vector has.
-        functions: those of vectors, and their addresses.
+        functions: those of vectors, and their symbols.
     """
     graph, lookups = _fastest_of(exported, most_straight)
     if selects_by_rounding(graph):
@@ -103,9 +103,9 @@ def _is_mostly_in_loops(block: Block) -> bool:
 
 
 def code_of_group(
-    exported: Sequence[Mapping[str, Any]], most_straight: int, width: int, functions: Mapping[str, int]
+    exported: Sequence[Mapping[str, Any]], most_straight: int, width: int, functions: Mapping[str, str]
 ) -> GraphCode:
-    """The same of a group of so many calls; ``functions`` are those of vectors, and their addresses."""
+    """The same of a group of so many calls; ``functions`` are those of vectors, and their symbols."""
     graph, lookups = _fastest_of(exported, most_straight, arrays=False)
     if selects_by_rounding(graph):
         raise UnsupportedGraphError("rounding decides what it selects")

@@ -64,7 +64,7 @@ class Frontier:
             _if_it_lets(visit, *self._queue.popleft())
         if self._queue:
             thing, path, _ = self._queue[0]
-            self.places.frozen[f"{path}, after {LIMIT:,} others,"] = thing
+            self.places.frozen[f"{path}, after {LIMIT:,} others"] = thing
 
     def refuse(self, what: str) -> None:
         """A function that is reached does something that no program can."""

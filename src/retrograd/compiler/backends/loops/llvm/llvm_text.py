@@ -43,7 +43,7 @@ class Text(LaneLoops):
         bases: Sequence[str],
         metadata: list[str],
         width: int = 1,
-        functions: Mapping[str, int] = MappingProxyType({}),
+        functions: Mapping[str, str] = MappingProxyType({}),
         lanes: int = 0,
         in_lanes: Collection[Body] = (),
     ) -> None:
@@ -55,7 +55,7 @@ class Text(LaneLoops):
             bases: the arrays that are no tables. The function takes the addresses of these, and then of the tables.
             metadata: the module's, to which the loops whose iterations are independent are added.
             width: how many calls run side by side.
-            functions: the addresses of functions of vectors, ``void f(double *result, const double *a, const double
+            functions: the symbols of functions of vectors, ``void f(double *result, const double *a, const double
                 *b)``, by the names of the C library's. Those of one argument do not read the second.
             lanes: how many numbers these vectors have. With a ``width``, as many.
             in_lanes: loops of which so many iterations run side by side.
@@ -283,8 +283,9 @@ class Text(LaneLoops):
         return self._emit(f"call double @{name}({arguments}) nounwind willreturn readnone {variant}")
 
     def _vector_call(self, function: str) -> str:
-        address = f"inttoptr (i64 {self._functions[function]} to ptr)"
-        return f"call void {address}(ptr %value, ptr %argument0, ptr %argument1)"
+        symbol = self._functions[function]
+        self.declarations[f"declare void @{symbol}(ptr, ptr, ptr)"] = None
+        return f"call void @{symbol}(ptr %value, ptr %argument0, ptr %argument1)"
 
     def _call_group(self, calls: Calls) -> None:
         """Calls of one function, some at a time; those that are left over one by one."""
