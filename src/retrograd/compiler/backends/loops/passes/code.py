@@ -119,6 +119,12 @@ _ROUNDED: dict[str, Callable[[float], int]] = {
     "llvm.ceil": math.ceil,
     "llvm.trunc": math.trunc,
 }
+#: What functions give of some constants, exactly.
+_EXACT: dict[tuple[str, Value], float] = {
+    **{(name, 0.0): 1.0 for name in ("exp", "exp2", "cos", "cosh")},
+    **{(name, 1.0): 0.0 for name in ("log", "log2", "log10")},
+    ("llvm.sqrt", 1.0): 1.0,
+}
 #: Comparisons of numbers, by their names.
 COMPARED: dict[str, Callable[[float, float], bool]] = {
     "olt": operator.lt,
@@ -257,6 +263,8 @@ class Builder:
         """A function of the C library, or of LLVM's where it is an instruction (sqrt, floor, …)."""
         if name in _ROUNDED and isinstance(operands[0], float) and math.isfinite(operands[0]):
             return math.copysign(_ROUNDED[name](operands[0]), operands[0])
+        if (exact := _EXACT.get((name, operands[0]))) is not None:
+            return exact
         result = self._op(f"call {name}", *operands)
         self._called[name, *operands] = result
         return result
