@@ -152,19 +152,18 @@ PyObject* memory(PyObject* object, PyObject* args) {
                        "keep", capsule_of(machine));
 }
 
-// scalar_graph(entry, once[, early]): the expanded graph of a program, see arrays_of; which leaves want a gradient
-// (uint8); and which roots are several results (uint32). `once`: what is computed twice is computed once, `early`: as
-// soon as it can be.
+// scalar_graph(entry, once): the expanded graph of a program, see arrays_of; which leaves want a gradient (uint8); and
+// which roots are several results (uint32). `once`: what is computed twice is computed once.
 PyObject* scalar_graph(PyObject* object, PyObject* args) {
   PyObject* number;
-  int once, early = 0;
-  if (!PyArg_ParseTuple(args, "Op|p:scalar_graph", &number, &once, &early)) return nullptr;
+  int once;
+  if (!PyArg_ParseTuple(args, "Op:scalar_graph", &number, &once)) return nullptr;
   const std::shared_ptr<Specialization> entry = specialization_numbered(object, number);
   if (!entry) return nullptr;
   Graph graph;
   without_gil([&] {
     graph = entry->expanded(false);
-    if (once) graph = without_repeats(graph, early ? Repeated::EARLY : Repeated::NEAR);
+    if (once) graph = without_repeats(graph, Repeated::NEAR);
   });
   std::vector<uint8_t> wanted;
   wanted.reserve(entry->leaves.locations.size());

@@ -19,8 +19,6 @@ pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "ret
 
 if ENGINE == "native":
     from retrograd.compiler.backends.loops import install, pipeline
-    from retrograd.compiler.backends.loops.graphs.reading import read_graph
-    from retrograd.compiler.backends.loops.shapes.sections import find_fastest_graph
 
 
 def sizes(f: Callable[..., Any], *arguments: Any) -> tuple[int, int]:
@@ -65,35 +63,13 @@ def test_a_function_of_the_same_numbers_is_computed_once_and_a_product_from_long
     check(scaled, *((numbers(5, seed), numbers(5, seed + 1)) for seed in range(3)))
 
 
-def test_what_follows_from_results_of_long_ago_is_computed_as_soon_as_they_are_there() -> None:
-    """A weight is one number or the sum of two, as data say: where the sum is computed decides no iteration's shape."""
-    returns = [x - 0.6 for x in numbers(300, 7)]
-
-    def leverage(p: list[Any]) -> Any:
-        alpha, gamma = rm.exp(p[0]), rm.exp(p[1])
-        variance = sum((r - p[2]) ** 2 for r in returns) / len(returns)
-        total: Any = 0.0
-        for r in returns:
-            weight = alpha
-            if r < 0:
-                weight = weight + gamma
-            variance = 0.1 + weight * r * r + 0.5 * p[2] * variance
-            total = total + rm.log(variance) + r * r / variance
-        return total
-
-    compiled = check(leverage, *((numbers(3, seed),) for seed in range(4)))
-    cache = cache_of(compiled)
-    number = cache.facts()[0]["number"]
-    once, early = (len(cache.scalar_graph(number, True, early)["rows"]) // 2 for early in (False, True))
-    assert early < once
-    assert find_fastest_graph([read_graph(cache.scalar_graph(number, True, e)) for e in (False, True)], 64_000)[0] == 1
-
-
 @pytest.mark.parametrize("seed", range(40 if ALL else 12))
-def test_random_repeats_of_long_ago(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is computed again, of leaves, of what was there long before, and of what was computed early itself."""
-    monkeypatch.setattr(install, "_MUCH_LESS", 2.0)
-    monkeypatch.setattr(pipeline, "find_fastest_graph", lambda graphs, *_: (len(graphs) - 1, graphs[-1]))
+@pytest.mark.parametrize("again", [False, True])
+def test_random_repeats_of_long_ago(seed: int, again: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is computed twice, of leaves, and of what was there long before: once, or again."""
+    monkeypatch.setattr(install, "_MANY_NODES", 0)
+    for name in ("is_long", "is_better"):
+        monkeypatch.setattr(pipeline, name, lambda *_: again)
     rng = random.Random(seed)
     steps, before = rng.randint(60, 200), rng.randint(2, 4)
     picks = [(rng.randrange(8), rng.randrange(8), rng.choice("asm"), rng.randrange(before)) for _ in range(steps)]

@@ -28,7 +28,7 @@ def numbers(count: int, seed: int = 0, low: float = 0.2, high: float = 1.5) -> l
 
 def graph_of(compiled: Any) -> Any:
     cache = compiled._cache
-    return find_fastest_graph(forms_of(cache.scalar_graph(cache.facts()[0]["number"], True)))[1]
+    return find_fastest_graph(forms_of(cache.scalar_graph(cache.facts()[0]["number"], True)))
 
 
 def in_lanes(compiled: Any) -> list[int]:

@@ -119,9 +119,8 @@ Graph lift(const Recorded& recorded);
 // `renamed`, if given, receives the new Id of each old node; that of no node where nothing needs it any more.
 Graph expand(const Graph& graph, bool for_vectors, const std::vector<bool>* active, std::vector<Id>* renamed = nullptr);
 
-// What is computed twice is computed once: where its result is near, or that of a function; also where it follows from
-// what was there long before, and then as soon as that is; or everywhere.
-enum class Repeated { NEAR, EARLY, ALL };
+// What is computed twice is computed once: where its result is near, or that of a function; or everywhere.
+enum class Repeated { NEAR, ALL };
 
 // The same graph with less in it. `renamed` as above.
 Graph without_repeats(const Graph& graph, Repeated which, std::vector<Id>* renamed = nullptr);

@@ -4,8 +4,7 @@
 // sum or a product from long ago is computed again: its result would have to be kept in memory, and so would its
 // adjoint, and what is computed in one iteration only makes loops irregular. What follows from leaves alone is the same
 // in all iterations of a loop, so that some would read what the first one computes, and others would not: it is
-// computed in each, and goes before the loop later. What follows from other results of long ago may be computed once,
-// as soon as they are there: that is less to compute, and more to keep. Which is faster, the shapes of the code tell.
+// computed in each, and goes before the loop later.
 #include <algorithm>
 #include <bit>
 #include <unordered_set>
@@ -48,7 +47,6 @@ class Repeats {
         first_(graph.size()),
         last_(graph.size()),
         varies_(graph.size()),
-        early_(graph.size()),
         used_(graph.size()),
         now_(graph.size()) {}
 
@@ -59,16 +57,11 @@ class Repeats {
     result.leaves = graph_.leaves;
     result.literals = graph_.literals;
     std::vector<Id> ids;
-    const auto add = [&](uint32_t i) {
+    for (uint32_t i = 0; i < graph_.size(); ++i) {
+      if (!used_[i]) continue;
       ids.clear();
       for (Id id : graph_.operands_of(i)) ids.push_back(renamed(id));
       now_[i] = result.add(graph_.rows[i], ids, graph_.source[i], graph_.extra[i]);
-    };
-    const auto early = find_places();
-    auto next = early.begin();
-    for (uint32_t i = 0; i < graph_.size(); ++i) {
-      if (used_[i] && !early_[i]) add(i);
-      for (; next != early.end() && next->first == i; ++next) add(next->second);
     }
     for (Id root : graph_.roots) result.roots.push_back(renamed(root));
     return result;
@@ -91,36 +84,6 @@ class Repeats {
                      return id.is_node() && varies_[id.index()];
                    });
     }
-    if (which_ == Repeated::EARLY) find_early();
-  }
-
-  // What is computed again of what was computed long before.
-  void find_early() {
-    for (uint32_t i = 0; i < graph_.size(); ++i) {
-      if (first_[i] != i || last_[i] - i <= kNear || !varies_[i] || takes_long(graph_.rows[i])) continue;
-      early_[i] = std::ranges::none_of(graph_.operands_of(i), [&](Id id) {
-        const Id read = read_for(id);
-        return read.is_node() && i - read.index() <= kNear && !early_[read.index()];
-      });
-    }
-  }
-
-  // The early nodes that are used, each with the one that it follows, in their new order.
-  std::vector<std::pair<uint32_t, uint32_t>> find_places() const {
-    std::vector<std::pair<uint32_t, uint32_t>> found;
-    if (which_ != Repeated::EARLY) return found;
-    std::vector<uint32_t> place(graph_.size());
-    for (uint32_t i = 0; i < graph_.size(); ++i) {
-      place[i] = early_[i] ? 0 : i;
-      if (!used_[i] || !early_[i]) continue;
-      for (Id id : graph_.operands_of(i)) {
-        const Id read = read_for(id);
-        if (read.is_node()) place[i] = std::max(place[i], place[read.index()]);
-      }
-      found.emplace_back(place[i], i);
-    }
-    std::ranges::sort(found);
-    return found;
   }
 
   // What is read in place of `id`.
@@ -128,9 +91,7 @@ class Repeats {
     if (!id.is_node()) return id;
     const size_t i = id.index(), first = first_[i];
     const size_t until = varies_[i] ? i : last_[first];
-    return which_ == Repeated::ALL || early_[first] || until - first <= kNear || takes_long(graph_.rows[i])
-               ? Id{Id::NODE, first}
-               : id;
+    return which_ == Repeated::ALL || until - first <= kNear || takes_long(graph_.rows[i]) ? Id{Id::NODE, first} : id;
   }
 
   // What the roots depend on still.
@@ -176,7 +137,6 @@ class Repeats {
   std::vector<uint32_t> first_;
   std::vector<uint32_t> last_;  // by the first
   std::vector<bool> varies_;    // what more than sums and products of leaves goes into
-  std::vector<bool> early_;     // what is computed again far from where it was, of what was computed far before
   std::vector<bool> used_;
   std::vector<Id> now_;  // of each node that is used
 };

@@ -170,7 +170,7 @@ def _loops(cache: engine.SpecializationCache, number: int) -> str:
     from ..backends.loops.shapes.sections import find_fastest_graph, forms_of
 
     try:
-        passes = write_passes(find_fastest_graph(forms_of(cache.scalar_graph(number, True)))[1])
+        passes = write_passes(find_fastest_graph(forms_of(cache.scalar_graph(number, True))))
     except UnsupportedGraphError as problem:
         return f"No code with loops: {problem}."
     lines = []

@@ -239,7 +239,7 @@ def _traced(
         wanted = np.ones(len(exported["wanted"]), np.uint8)
         first = len(wanted) - len(traced.signature.inputs)
         wanted[first + np.setdiff1d(np.arange(count), differentiated)] = 0
-        _, graph = find_fastest_graph(forms_of({**exported, "wanted": wanted}, lookups=lookups))
+        graph = find_fastest_graph(forms_of({**exported, "wanted": wanted}, lookups=lookups))
     except (NotImplementedError, UnsupportedGraphError) as problem:
         raise errors.not_traceable(function, str(problem), "be written as C") from None
     listing = cache.listing(number)

@@ -104,9 +104,9 @@ def _symbols(functions: Iterable[str]) -> dict[str, str]:
     return {name: f"retrograd_vectors_{name}" for name in functions}
 
 
-#: A graph with this part of another one's nodes is looked at, too, if those are so many at most: to find its shape
-#: takes as long once more. Exported rows have two bytes each.
-_MUCH_LESS, _MOST_NODES, _ROW_BYTES = 0.985, 200_000, 2
+#: Of a graph of so many nodes, code may be long; one of more takes too long to look at twice. Exported rows have two
+#: bytes each.
+_MANY_NODES, _MOST_NODES, _ROW_BYTES = 3_000, 200_000, 2
 
 
 def _compiled(
@@ -114,17 +114,14 @@ def _compiled(
 ) -> GraphCode:
     """The code of a program.
 
-    What the program computes twice is computed once, also early where that is faster, unless too little of it repeats
-    itself then.
+    What the program computes twice is computed once, unless too little of it repeats itself then.
     """
-    graphs = [once := programs.scalar_graph(number, True)]
-    if len(once["rows"]) <= _MOST_NODES * _ROW_BYTES:
-        early = programs.scalar_graph(number, True, True)
-        graphs += [early] if len(early["rows"]) < _MUCH_LESS * len(once["rows"]) else []
+    once, again = programs.scalar_graph(number, True), programs.scalar_graph(number, False)
+    count, is_less = len(once["rows"]) // _ROW_BYTES, len(once["rows"]) < len(again["rows"])
     try:
-        return make(graphs)
+        return make([once, again] if is_less and _MANY_NODES <= count <= _MOST_NODES else [once])
     except UnsupportedGraphError:
-        return make([programs.scalar_graph(number, False)])
+        return make([again])
 
 
 # They import what writes code where they run.

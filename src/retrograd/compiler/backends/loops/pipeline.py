@@ -26,7 +26,15 @@ from .passes.forward import Forward
 from .passes.leaving import left_early, mark
 from .passes.recomputation import recomputed
 from .passes.storage import Places, Storage
-from .shapes.sections import find_fastest, find_fastest_graph, find_short, find_structure, forms_of
+from .shapes.sections import (
+    find_fastest,
+    find_fastest_graph,
+    find_short,
+    find_structure,
+    forms_of,
+    is_better,
+    is_long,
+)
 from .shapes.structure import Body
 
 __all__ = [
@@ -52,12 +60,12 @@ def code_of_graph(
     """Machine code of a graph. It reads no memory but the exported arrays: it may run in another process.
 
     Args:
-        exported: the graph, or several that compute the same: the code is of the fastest.
+        exported: the graph; and, if need be, one that computes the same, and some of it more than once.
         most_straight: so many nodes of code are written at most.
         lanes: how many numbers a vector has.
         functions: those of vectors, and their symbols.
     """
-    graph, lookups = _fastest_of(exported, most_straight)
+    graph, lookups = _chosen(exported, most_straight)
     if selects_by_rounding(graph):
         return code_that_rounds_alike(exported[0], most_straight)
     passes = write_passes(graph, most_straight, fast=True)
@@ -83,16 +91,25 @@ def code_that_rounds_alike(exported: Mapping[str, Any], most_straight: int) -> G
     return _assembled(graph, passes, texts, lookups, metadata, rounds_alike=True)
 
 
-def _fastest_of(
+def _chosen(
     exported: Sequence[Mapping[str, Any]], most_straight: int, arrays: bool = True
 ) -> tuple[ScalarGraph, Lookups]:
-    """The fastest of some graphs that compute the same, with ``arrays`` or without, and the leaves that stand for its
-    selections."""
-    lookups = [Lookups(_MOST_KEPT if arrays else _MOST_SELECTED) for _ in exported]
-    of_each = [forms_of(one, lookups=own, reciprocals=True) for one, own in zip(exported, lookups, strict=True)]
-    found = [(graph, own) for graphs, own in zip(of_each, lookups, strict=True) for graph in graphs]
-    which, graph = find_fastest_graph([graph for graph, _ in found], most_straight, arrays)
-    return graph, found[which][1]
+    """The graph of which code is made, with ``arrays`` or without, and the leaves that stand for its selections.
+
+    It is the first one, unless that is long code, and another one is much less that takes hardly longer.
+    """
+    first, *others = exported
+
+    def fastest(one: Mapping[str, Any]) -> tuple[ScalarGraph, Lookups]:
+        lookups = Lookups(_MOST_KEPT if arrays else _MOST_SELECTED)
+        return find_fastest_graph(forms_of(one, lookups=lookups, reciprocals=True), most_straight, arrays), lookups
+
+    found = fastest(first)
+    for other in others if is_long(found[0], most_straight) else []:
+        instead = fastest(other)
+        if is_better(instead[0], found[0], most_straight):
+            found = instead
+    return found
 
 
 def _is_mostly_in_loops(block: Block) -> bool:
@@ -106,7 +123,7 @@ def code_of_group(
     exported: Sequence[Mapping[str, Any]], most_straight: int, width: int, functions: Mapping[str, str]
 ) -> GraphCode:
     """The same of a group of so many calls; ``functions`` are those of vectors, and their symbols."""
-    graph, lookups = _fastest_of(exported, most_straight, arrays=False)
+    graph, lookups = _chosen(exported, most_straight, arrays=False)
     if selects_by_rounding(graph):
         raise UnsupportedGraphError("rounding decides what it selects")
     passes = write_passes(graph, most_straight, fast=True)

@@ -18,23 +18,31 @@ __all__ = ["count_tables", "time_of_code", "time_of_run"]
 #: To run a node's code for the first time, to go through memory for a number, to look up in a table where, to find out
 #: whether an iteration has a part, and to enter and leave a loop of few iterations in a loop.
 _CODE, _MEMORY, _TABLE, _CHOICE, _ENTRY = 0.25, 0.7, 0.7, 1.0, 8.0
-#: Of more nodes of code than some, each costs more: LLVM takes seconds for them.
-_SOME, _MORE = 3_000, 2
+#: Of more nodes of code than some, each costs more: LLVM takes seconds for them. Of more than many, each costs still
+#: more: the processor's cache has no room for them.
+_SOME, _MORE, _MANY, _MUCH_MORE = 3_000, 2, 10_000, 6
 #: So few iterations a loop has on average whose entry is counted.
 _FEW = 8
 
 
 def time_of_code(size: int) -> float:
     """What it takes that there are so many nodes of code."""
-    return _CODE * (size + _MORE * max(size - _SOME, 0))
+    return _CODE * (size + _MORE * max(size - _SOME, 0) + _MUCH_MORE * max(size - _MANY, 0))
 
 
-def time_of_run(graph: ScalarGraph, items: Sequence[int | Repeat], parts: Sequence[int | Repeat], most: float) -> float:
+def time_of_run(
+    graph: ScalarGraph,
+    items: Sequence[int | Repeat],
+    parts: Sequence[int | Repeat],
+    most: float,
+    grouped: bool = True,
+) -> float:
     """What it takes that numbers are handed on through memory, that parts may be left out, that nodes run in turn.
 
-    ``parts``: the items as they are taken apart; ``most``: what takes longer takes at least the time that is given.
+    ``parts``: the items as they are taken apart; ``most``: what takes longer takes at least the time that is given;
+    ``grouped``: whether calls of one function in straight-line code are one of a function of vectors.
     """
-    in_turn = 2.0 * time_in_turn(graph, parts)
+    in_turn = 2.0 * time_in_turn(graph, parts, grouped)
     if in_turn >= most or not any(isinstance(item, Repeat) for item in items):
         return in_turn
     layout = Layout(graph, top := build([*items]))

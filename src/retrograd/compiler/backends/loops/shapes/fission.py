@@ -63,9 +63,12 @@ def divided(graph: ScalarGraph, items: Sequence[Item]) -> list[Item]:
     return parts
 
 
-def time_in_turn(graph: ScalarGraph, items: Sequence[Item]) -> float:
-    """About how many nanoseconds it would save, forward, to run the nodes side by side that wait for each other."""
-    divider = _Divider(graph)
+def time_in_turn(graph: ScalarGraph, items: Sequence[Item], grouped: bool = True) -> float:
+    """About how many nanoseconds it would save, forward, to run the nodes side by side that wait for each other.
+
+    ``grouped``: whether calls of one function in straight-line code are one of a function of vectors.
+    """
+    divider = _Divider(graph, grouped)
     alone = [np.array([item], np.int64) for item in items if isinstance(item, int)]
     return divider.saved_by(alone) + sum(divider.time_in_turn([item]) for item in items if isinstance(item, Repeat))
 
@@ -99,8 +102,8 @@ def _are_products(graph: ScalarGraph) -> NDArray[np.bool_]:
 
 
 class _Divider:
-    def __init__(self, graph: ScalarGraph) -> None:
-        self._graph = graph
+    def __init__(self, graph: ScalarGraph, grouped: bool = True) -> None:
+        self._graph, self._grouped = graph, grouped
         saved = np.array([_SAVED.get(name, _SAVED_OTHERWISE) for name in graph.names])
         self._saved: NDArray[np.float64] = saved[graph.rows]
         self._saved[_are_products(graph)] = _SAVED_OTHERWISE
@@ -147,6 +150,7 @@ class _Divider:
         rows = [nodes for nodes in rows if len(nodes)]
         names = [graph.names[graph.rows[nodes[0]]] for nodes in rows]
         several = {name for name, count in Counter(names).items() if count >= _GROUPED and name not in _INSTRUCTIONS}
+        several = several if self._grouped else set()
         levels = self._levels([int(nodes[0]) for nodes in rows]) if several else []
         calls = Counter((name, level) for name, level in zip(names, levels, strict=False) if name in several)
         grouped = Counter[str]()

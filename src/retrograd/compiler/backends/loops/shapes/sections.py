@@ -26,7 +26,15 @@ from .nests import find_nests
 from .periods import Section, find_sections
 from .structure import Body, Repeat, build, nodes_of, size_of
 
-__all__ = ["find_fastest", "find_fastest_graph", "find_short", "find_structure", "forms_of"]
+__all__ = [
+    "find_fastest",
+    "find_fastest_graph",
+    "find_short",
+    "find_structure",
+    "forms_of",
+    "is_better",
+    "is_long",
+]
 
 #: With so many nodes of code, or where loops read leaves through tables, nests are looked for. They are taken where
 #: they save this factor of code (in C, where there is to be little, the next one), or where sections are too much; or
@@ -37,6 +45,11 @@ _LONG, _GAIN, _GAIN_IN_C, _FEW = 100, 2.0, 1.5, 200
 _MANY_ITERATIONS = 24
 #: So many iterations back, any nodes are alike as operands; or anywhere, if little of a graph repeats itself even so.
 _ITERATIONS_BACK = 2
+#: More code is taken where it is faster by this factor: estimates are not so exact, and code takes time to be made.
+_WORTH = 1.1
+#: Of graphs that compute the same, one is taken whose code is less by the first factor, if it takes no longer than by the
+#: second: an estimate of loops is rather too high.
+_HALF, _HARDLY_SLOWER = 2, 1.4
 #: Of more nodes of code, shapes that are larger by less than this factor are not compared.
 _MANY, _MOST_LIKE = 3_000, 1.1
 #: Little of a graph repeats itself if more than this part of it is written. Another order of its sums must be less by
@@ -114,9 +127,9 @@ def find_short(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> Body:
     """
     shape, parts = _short(graph, most_straight, True, True)
     if len(_shapes_within(graph, most_straight)) > 1:
-        fast, time = _fastest(graph, most_straight)
+        fast, time = _fastest(graph, most_straight, grouped=False)
         most = _MUCH_SLOWER * time - time_of_code(shape.size)
-        if time_of_run(graph, shape.items, parts, most) >= most:
+        if time_of_run(graph, shape.items, parts, most, grouped=False) >= most:
             return build(fast)
     return build(parts)
 
@@ -147,20 +160,18 @@ def forms_of(
 
 def find_fastest_graph(
     graphs: Sequence[ScalarGraph], most_straight: int = MOST_STRAIGHT, arrays: bool = True
-) -> tuple[int, ScalarGraph]:
-    """Which of some graphs that compute the same takes the least time; that one, with nodes that take items or not.
+) -> ScalarGraph:
+    """The one of some graphs that compute the same that takes the least time, with nodes that take items or not.
 
     Args:
         graphs: the graphs.
         most_straight: so many nodes of straight-line code, and of the loops' bodies, are written at most.
         arrays: whether lists may be kept in memory.
     """
-    found: list[tuple[int, ScalarGraph]] = []
-    for which, graph in enumerate(graphs):
-        found += [(which, form) for form in _accessing(graph, arrays)]
+    found = [form for graph in graphs for form in _accessing(graph, arrays)]
     times: list[tuple[float, int]] = []
     least: float = math.inf
-    for place, (_, graph) in enumerate(found if len(found) > 1 else []):
+    for place, graph in enumerate(found if len(found) > 1 else []):
         with suppress(UnsupportedGraphError):
             if least <= graph.code:
                 continue
@@ -168,6 +179,27 @@ def find_fastest_graph(
             least = min(least, shapes[0].size)
             times.append((_fastest(graph, most_straight)[1] * (_MUCH_FASTER if graph.code else 1.0), place))
     return found[min(times)[1] if times else 0]
+
+
+def is_long(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> bool:
+    """Whether the fastest code of a graph is so long that to make it takes seconds."""
+    with suppress(UnsupportedGraphError):
+        return _size_and_time(graph, most_straight)[0] > _MANY
+    return False
+
+
+def is_better(graph: ScalarGraph, other: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> bool:
+    """Whether a graph has much less code than another one that computes the same, and takes hardly longer."""
+    with suppress(UnsupportedGraphError):
+        size, time = _size_and_time(graph, most_straight)
+        most, least = _size_and_time(other, most_straight)
+        return _HALF * size <= most and time <= _HARDLY_SLOWER * least
+    return False
+
+
+def _size_and_time(graph: ScalarGraph, most_straight: int) -> tuple[int, float]:
+    items, time = _fastest(graph, most_straight)
+    return sum(map(size_of, items)), time
 
 
 def _accessing(graph: ScalarGraph, arrays: bool) -> list[ScalarGraph]:
@@ -181,18 +213,25 @@ def _accessing(graph: ScalarGraph, arrays: bool) -> list[ScalarGraph]:
 
 
 @found_once
-def _fastest(graph: ScalarGraph, most_straight: int) -> tuple[list[int | Repeat], float]:
-    """The shape that takes the least time, taken apart, and that time. Raises UnsupportedGraphError if none can be."""
+def _fastest(graph: ScalarGraph, most_straight: int, grouped: bool = True) -> tuple[list[int | Repeat], float]:
+    """The shape that takes the least time, taken apart, and that time.
+
+    ``grouped``: whether calls of one function in straight-line code are one of a function of vectors.
+
+    Raises:
+        UnsupportedGraphError: none can be taken apart.
+    """
     best, least, last = list[int | Repeat](), math.inf, 0
     for shape in _shapes_within(graph, most_straight):
-        if (code := time_of_code(shape.size)) >= least:
+        worth = least / _WORTH if best else math.inf
+        if (code := time_of_code(shape.size)) >= worth:
             break
         if best and _MOST_LIKE * last > shape.size > _MANY:
             continue  # much the same, and to look at it takes long
         last = shape.size
         with suppress(UnsupportedGraphError):  # it cannot be taken apart
             parts = divided(graph, shape.items)
-            if (time := code + time_of_run(graph, shape.items, parts, least - code)) < least:
+            if (time := code + time_of_run(graph, shape.items, parts, worth - code, grouped)) < worth:
                 best, least = parts, time
     if not best:
         raise UnsupportedGraphError("no shape of the program can be taken apart")
