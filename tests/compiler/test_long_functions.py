@@ -18,8 +18,8 @@ pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "ret
 
 if ENGINE == "native":
     from retrograd.compiler import tier_up
+    from retrograd.compiler.backends.loops.graph_code import ARRAYS
     from retrograd.compiler.backends.loops.graphs import graph
-    from retrograd.compiler.backends.loops.install import ARRAYS
     from retrograd.compiler.backends.loops.llvm import llvm_text
     from retrograd.compiler.backends.loops.llvm.parts import Slots, in_parts
     from retrograd.compiler.backends.loops.passes.code import Op, Ref

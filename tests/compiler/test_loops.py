@@ -21,9 +21,10 @@ pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "ret
 
 if ENGINE == "native":
     from retrograd.compiler.backends.loops import pipeline
+    from retrograd.compiler.backends.loops.graph_code import ARRAYS
     from retrograd.compiler.backends.loops.graphs.graph import UnsupportedGraphError
     from retrograd.compiler.backends.loops.graphs.reading import read_graph
-    from retrograd.compiler.backends.loops.install import ARRAYS, compile_graph
+    from retrograd.compiler.backends.loops.install import compile_graph
     from retrograd.compiler.backends.loops.llvm.grouped_calls import Calls, with_groups
     from retrograd.compiler.backends.loops.llvm.llvm_text import Text
     from retrograd.compiler.backends.loops.pipeline import write_passes
@@ -437,7 +438,8 @@ def test_functions_in_independent_iterations_are_those_of_vectors(function: Call
 
     compiled = check(f, *((numbers(count, seed=k),) for k in range(4)))
     cache = cache_of(compiled)
-    lanes, functions = cache.vector_functions()
+    lanes, addresses = cache.vector_functions()
+    functions = {name: f"vectors_of_{name}" for name in addresses}
     graph = cache.scalar_graph(cache.facts()[0]["number"], True)
     passes = write_passes(read_graph(graph))
     metadata: list[str] = []

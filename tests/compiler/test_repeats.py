@@ -91,5 +91,5 @@ def test_random_repeats_of_long_ago(seed: int, again: bool, monkeypatch: pytest.
     compiled = check(f, *((numbers(5, seed + call),) for call in range(3)))
     cache = cache_of(compiled)
     number = cache.facts()[0]["number"]
-    sizes = [len(cache.scalar_graph(number, *how)["rows"]) for how in ((False,), (True,), (True, True))]
-    assert sizes == sorted(sizes, reverse=True)
+    every, once = (len(cache.scalar_graph(number, is_once)["rows"]) for is_once in (False, True))
+    assert once <= every

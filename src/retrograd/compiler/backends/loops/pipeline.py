@@ -84,8 +84,8 @@ def code_of_graph(
 def code_that_rounds_alike(exported: Mapping[str, Any], most_straight: int) -> GraphCode:
     """The same of one graph, with sums and products that are rounded as in the interpreter, one by one."""
     lookups = Lookups(_MOST_SELECTED)
-    graph = read_graph(exported, False, lookups)
-    passes = write_passes(graph, most_straight)
+    graph = find_fastest_graph([read_graph(exported, False, lookups)], most_straight)
+    passes = write_passes(graph, most_straight, fast=True, reciprocals=False)
     metadata: list[str] = []
     texts = [Text(name, block, passes.places, ARRAYS, metadata) for name, block in passes.blocks.items()]
     return _assembled(graph, passes, texts, lookups, metadata, rounds_alike=True)
@@ -240,7 +240,11 @@ def write_results(graph: ScalarGraph, most_straight: int, tables: str) -> Result
 
 
 def write_passes(
-    graph: ScalarGraph, most_straight: int = MOST_STRAIGHT, fast: bool = False, for_c: bool = False
+    graph: ScalarGraph,
+    most_straight: int = MOST_STRAIGHT,
+    fast: bool = False,
+    for_c: bool = False,
+    reciprocals: bool = True,
 ) -> Passes:
     """The two passes of a graph.
 
@@ -249,6 +253,7 @@ def write_passes(
         most_straight: so many nodes of straight-line code, and of the loops' bodies, are written at most.
         fast: whether it is to take little time, where a call that may leave a domain, or a gradient that is not
             finite, is computed again, through the nodes; else there is to be little code.
+        reciprocals: whether fast code may compute a quotient as a product, which rounds otherwise.
         for_c: whether it is for a C compiler: those have a sine of vectors, and a cosine, and nothing that gives both.
 
     Raises:
@@ -277,7 +282,7 @@ def write_passes(
     backward.keep_needed()
     forward = Forward(layout, storage, checked, fast, separate)
     mark(left, draft.t.top, forward.t.top, backward, storage)
-    if fast and len(graph) >= SMALL:
+    if fast and reciprocals and len(graph) >= SMALL:
         divide_ahead(forward.t.top, is_forward=True)
         divide_ahead(backward.t.top, is_forward=False)
     storage.allocate()

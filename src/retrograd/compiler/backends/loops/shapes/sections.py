@@ -47,8 +47,8 @@ _MANY_ITERATIONS = 24
 _ITERATIONS_BACK = 2
 #: More code is taken where it is faster by this factor: estimates are not so exact, and code takes time to be made.
 _WORTH = 1.1
-#: Of graphs that compute the same, one is taken whose code is less by the first factor, if it takes no longer than by the
-#: second: an estimate of loops is rather too high.
+#: Of graphs that compute the same, one is taken whose code is less by the first factor, and that takes longer by the
+#: second at most: an estimate of loops is rather too high.
 _HALF, _HARDLY_SLOWER = 2, 1.4
 #: Of more nodes of code, shapes that are larger by less than this factor are not compared.
 _MANY, _MOST_LIKE = 3_000, 1.1
@@ -127,7 +127,7 @@ def find_short(graph: ScalarGraph, most_straight: int = MOST_STRAIGHT) -> Body:
     """
     shape, parts = _short(graph, most_straight, True, True)
     if len(_shapes_within(graph, most_straight)) > 1:
-        fast, time = _fastest(graph, most_straight, grouped=False)
+        fast, time, _ = _fastest(graph, most_straight, grouped=False)
         most = _MUCH_SLOWER * time - time_of_code(shape.size)
         if time_of_run(graph, shape.items, parts, most, grouped=False) >= most:
             return build(fast)
@@ -198,8 +198,8 @@ def is_better(graph: ScalarGraph, other: ScalarGraph, most_straight: int = MOST_
 
 
 def _size_and_time(graph: ScalarGraph, most_straight: int) -> tuple[int, float]:
-    items, time = _fastest(graph, most_straight)
-    return sum(map(size_of, items)), time
+    _, time, size = _fastest(graph, most_straight)
+    return size, time
 
 
 def _accessing(graph: ScalarGraph, arrays: bool) -> list[ScalarGraph]:
@@ -213,15 +213,15 @@ def _accessing(graph: ScalarGraph, arrays: bool) -> list[ScalarGraph]:
 
 
 @found_once
-def _fastest(graph: ScalarGraph, most_straight: int, grouped: bool = True) -> tuple[list[int | Repeat], float]:
-    """The shape that takes the least time, taken apart, and that time.
+def _fastest(graph: ScalarGraph, most_straight: int, grouped: bool = True) -> tuple[list[int | Repeat], float, int]:
+    """The shape that takes the least time, taken apart, that time, and how many nodes of code it is.
 
     ``grouped``: whether calls of one function in straight-line code are one of a function of vectors.
 
     Raises:
         UnsupportedGraphError: none can be taken apart.
     """
-    best, least, last = list[int | Repeat](), math.inf, 0
+    best, least, size, last = list[int | Repeat](), math.inf, 0, 0
     for shape in _shapes_within(graph, most_straight):
         worth = least / _WORTH if best else math.inf
         if (code := time_of_code(shape.size)) >= worth:
@@ -232,10 +232,10 @@ def _fastest(graph: ScalarGraph, most_straight: int, grouped: bool = True) -> tu
         with suppress(UnsupportedGraphError):  # it cannot be taken apart
             parts = divided(graph, shape.items)
             if (time := code + time_of_run(graph, shape.items, parts, worth - code, grouped)) < worth:
-                best, least = parts, time
+                best, least, size = parts, time, shape.size
     if not best:
         raise UnsupportedGraphError("no shape of the program can be taken apart")
-    return best, least
+    return best, least, size
 
 
 @found_once
