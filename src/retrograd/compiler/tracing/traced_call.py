@@ -85,6 +85,8 @@ def trace(
             return Cause(Reason.MANY_DERIVATIVES, str(problem))
         except Exception as error:
             # The plain run did not raise this: a tracer could not do what its number can.
+            if signature.keeps_arrays and type(error) is ValueError and "read-only" in str(error):
+                return Cause(Reason.GRAPH_BREAK, _CHANGES_ARRAY)
             return Cause(Reason.TRACING_RAISED, _description(error))
         finally:
             if differentiate_first:
@@ -100,6 +102,9 @@ def trace(
             recording.guard_kind()
             return Traced(recording, signature, _obstacle(recording))
         decides_kinds = True  # once more: which of a Value and a number is chosen is a guard now
+
+
+_CHANGES_ARRAY = "the function changes an array among its arguments, and another one may be the same; pass a copy"
 
 
 def _description(error: Exception) -> str:

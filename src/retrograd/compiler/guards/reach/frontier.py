@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
+from ..changed_containers import Changes
 from .contents import content_of_slot
 from .data import ENDS
 from .places import LIMIT, Places
@@ -31,6 +32,7 @@ class Frontier:
         copies: it may make copies of containers in which what was one object is one.
         asks_layout: it may ask how arrays lie in memory.
         changed: the names of attributes that it may change; what changes any, itself.
+        changes: which containers that it has not made itself it may change.
     """
 
     def __init__(self) -> None:
@@ -44,6 +46,7 @@ class Frontier:
         self.copies: bool = False
         self.asks_layout: bool = False
         self.changed: set[str] = set()
+        self.changes: Changes = Changes.NONE
         self._seen: set[int] = set()
         self._queue: deque[tuple[Any, str, bool]] = deque()
         self._watchers: list[Callable[[list[str], list[str]], None]] = []
