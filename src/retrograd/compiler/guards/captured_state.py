@@ -86,8 +86,9 @@ NOTHING = Asks(kinds=False)
 
 
 def asks_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Asks:
-    """What a function may ask of numbers, or the methods of these arguments."""
-    return Asks.by(_reach_of(function, arguments))
+    """What a function may ask of numbers, or the methods of these arguments, which are not captured."""
+    asks = Asks.by(_reach_of(function, arguments))
+    return asks._replace(captured=frozenset(), captured_kinds=frozenset())
 
 
 def functions_of(function: Callable[..., Any], arguments: Sequence[Any]) -> list[FunctionType]:

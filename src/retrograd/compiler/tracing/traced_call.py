@@ -51,6 +51,7 @@ def trace(
     functions: Sequence[FunctionType] = (),
     exact: bool = False,
     varying: Varying = CONSTANT,
+    derives_by_floats: bool = False,
 ) -> Traced | Cause:
     """Record one call, with the user's lines on request. A Cause means that the function did not run to its end.
 
@@ -58,7 +59,7 @@ def trace(
     ``functions``: those that it may call, whose calls of Python's functions of numbers are recorded, with ``exact``
     where they have the same bits. ``varying``: the ints that are read in each call.
     ``described``: its arguments, if they are described already. ``as_number``: whether the result is a Value or a plain
-    number is all the same.
+    number is all the same. ``derives_by_floats``: whether derivatives are taken by float arguments.
     """
     as_number |= differentiate_first  # which gives a float in either case
     decides_kinds = False
@@ -66,7 +67,13 @@ def trace(
         if described is not None and described.asks == asks:
             recorder, signature, _ = described
         else:
-            recorder = Recorder(asks.identity is not None, decides_kinds, as_number=as_number, wants_ints=asks.types)
+            recorder = Recorder(
+                asks.identity is not None,
+                decides_kinds,
+                as_number=as_number,
+                wants_ints=asks.types,
+                derives_by_floats=derives_by_floats,
+            )
             try:
                 signature = signature_of(arguments, recorder, differentiate_first, asks, varying, several)
             except Unsuitable as problem:
