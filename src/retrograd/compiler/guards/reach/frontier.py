@@ -57,6 +57,10 @@ class Frontier:
             self._seen.add(id(thing))
             self._queue.append((thing, path if len(path) < _LONGEST_PATH else f"…{path[-40:]}", own))
 
+    def is_seen(self, thing: Any) -> bool:
+        """Whether it is visited, or will be."""
+        return id(thing) in self._seen
+
     def passes(self, things: Iterable[Any]) -> None:
         """Nothing is to be visited in some things."""
         self._seen.update(map(id, things))
