@@ -97,6 +97,13 @@ def _may_be_hidden(kind: type) -> bool:
     return any(not name.startswith("_") and name not in fields for base in bases for name in vars(base))
 
 
+def _equals_itself_alone(kind: Any) -> bool:
+    """Whether ``==``, ``in`` and dictionaries take an instance for another one whatever its fields are."""
+    if kind.__eq__ is not object.__eq__ and kind.__hash__ is not object.__hash__:
+        return False
+    return dataclasses.is_dataclass(kind) or registered(kind) is not None
+
+
 @functools.lru_cache(maxsize=256)
 def _static_fields(kind: Any) -> frozenset[str]:
     """The fields of a dataclass that users made static."""
@@ -138,7 +145,7 @@ class _Reader:
         kind = type(thing)
         if kind is float:
             return self._float(thing, differentiate)
-        if self._tells_apart and not differentiate and self._is_told_apart(thing):
+        if not differentiate and (self._tells_apart or _equals_itself_alone(kind)) and self._is_told_apart(thing):
             return self._container(thing)
         return self._described(thing, differentiate)
 
@@ -191,12 +198,16 @@ class _Reader:
 
     def _is_told_apart(self, thing: Any) -> bool:
         """Whether the function may ask which object a container is, copy what was one object as one, or change it."""
-        is_record = not self._by_identity and has_plain_fields(thing)
-        if (self._by_identity or self._asks.copies) and (is_record or type(thing) in _MUTABLE):
+        kind = type(thing)
+        is_record, is_registered = not self._by_identity and has_plain_fields(thing), registered(kind) is not None
+        is_taken_apart = is_record or is_registered
+        if (self._by_identity or self._asks.copies) and (is_taken_apart or kind in _MUTABLE):
             return True
-        if type(thing) in self._changed:
+        if kind in self._changed or (is_taken_apart and _equals_itself_alone(kind)):
             return True
-        names = contents_of(thing) if is_record else vars(thing) if type(thing) is SimpleNamespace else ()
+        if is_registered:
+            return bool(self._asks.changed)
+        names = contents_of(thing) if is_record else vars(thing) if kind is SimpleNamespace else ()
         return len(names) > 0 and not self._asks.changed.isdisjoint({*ANY_ATTRIBUTE, *names})
 
     def _container(self, thing: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -418,7 +429,7 @@ class _Reader:
         """A list that has at most so many items, if converted code can be asked how many it has."""
         from ..if_conversion.argument_tracers import list_argument, reads_lengths  # which few calls need
 
-        if not reads_lengths():
+        if not reads_lengths() or any(map(self._is_told_apart, things)):  # of which one stands for those not there
             return None
         leaf, instead = Value(float(len(things))), _copied(things[0])  # which the user may change
         offset = self.result.add_input(leaf, False)

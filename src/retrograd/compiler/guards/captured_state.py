@@ -60,8 +60,7 @@ class Asks(NamedTuple):
         identity = containers if reach.tests_identity else None
         bounded = any(results and is_bounded(cached) for cached, results in reach.caches)
         of_objects = reach.asks_kinds, reach.asks_missing, reach.asks_types, reach.copies
-        tells_apart = reach.changes or reach.changed or reach.tests_identity
-        found = _captured(reach) if tells_apart else {}
+        found = _captured(reach)
         captured = frozenset(found), frozenset(map(type, found.values()))
         return Asks(
             identity, *of_objects, reach.asks_layout, bounded, frozenset(reach.changed), reach.changes, *captured
