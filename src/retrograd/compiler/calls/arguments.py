@@ -24,6 +24,7 @@ from ...engine import Value
 from ...engine.containers import (
     Registered,
     contents_of,
+    equals_itself_alone,
     has_plain_fields,
     instance_of,
     is_static,
@@ -97,13 +98,6 @@ def _may_be_hidden(kind: type) -> bool:
     return any(not name.startswith("_") and name not in fields for base in bases for name in vars(base))
 
 
-def _equals_itself_alone(kind: Any) -> bool:
-    """Whether ``==``, ``in`` and dictionaries take an instance for another one whatever its fields are."""
-    if kind.__eq__ is not object.__eq__ and kind.__hash__ is not object.__hash__:
-        return False
-    return dataclasses.is_dataclass(kind) or registered(kind) is not None
-
-
 @functools.lru_cache(maxsize=256)
 def _static_fields(kind: Any) -> frozenset[str]:
     """The fields of a dataclass that users made static."""
@@ -145,7 +139,7 @@ class _Reader:
         kind = type(thing)
         if kind is float:
             return self._float(thing, differentiate)
-        if not differentiate and (self._tells_apart or _equals_itself_alone(kind)) and self._is_told_apart(thing):
+        if not differentiate and (self._tells_apart or equals_itself_alone(kind)) and self._is_told_apart(thing):
             return self._container(thing)
         return self._described(thing, differentiate)
 
@@ -203,7 +197,7 @@ class _Reader:
         is_taken_apart = is_record or is_registered
         if (self._by_identity or self._asks.copies) and (is_taken_apart or kind in _MUTABLE):
             return True
-        if kind in self._changed or (is_taken_apart and _equals_itself_alone(kind)):
+        if kind in self._changed or (is_taken_apart and equals_itself_alone(kind)):
             return True
         if is_registered:
             return bool(self._asks.changed)

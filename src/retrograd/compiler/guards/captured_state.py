@@ -18,6 +18,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from ... import engine
+from ...engine.containers import equals_itself_alone
 from ..reports.notices import Notices, frozen_data
 from .changed_containers import Changes
 from .libraries import look_into_package_of
@@ -60,15 +61,12 @@ class Asks(NamedTuple):
         identity = containers if reach.tests_identity else None
         bounded = any(results and is_bounded(cached) for cached, results in reach.caches)
         of_objects = reach.asks_kinds, reach.asks_missing, reach.asks_types, reach.copies
-        found = _captured(reach)
-        captured = frozenset(found), frozenset(map(type, found.values()))
-        return Asks(
-            identity, *of_objects, reach.asks_layout, bounded, frozenset(reach.changed), reach.changes, *captured
-        )
+        changed = frozenset(reach.changed), reach.changes, *_captured(reach)
+        return Asks(identity, *of_objects, reach.asks_layout, bounded, *changed)
 
 
-def _captured(reach: Reach) -> dict[int, Any]:
-    """What a function can reach and change, by ids; also what is too large to be compared."""
+def _captured(reach: Reach) -> tuple[frozenset[int], frozenset[type]]:
+    """The ids and classes of what a function can reach, if it may tell that from an argument; also of large data."""
     found = {id(thing): thing for kind, thing, _ in reach.places.found if kind in _OBJECTS}
     rest = [*reach.places.frozen.values()]
     while rest:
@@ -77,7 +75,10 @@ def _captured(reach: Reach) -> dict[int, Any]:
             found[id(thing)] = thing
             items = thing.values() if type(thing) is dict else thing if type(thing) in (list, tuple) else ()
             rest.extend(items if any(type(one) in (list, tuple, dict) for one in islice(items, 8)) else ())
-    return found
+    kinds = frozenset(map(type, found.values()))
+    if reach.changes or reach.changed or reach.tests_identity or any(map(equals_itself_alone, kinds)):
+        return frozenset(found), kinds
+    return frozenset(), frozenset()
 
 
 #: What functions ask that only compute.
