@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import functools
 import heapq
 import random
 from collections.abc import Callable
@@ -385,9 +386,52 @@ def matched(u: Any, v: Any) -> None:
             a[0] = v
 
 
+def in_a_loop(u: Any, v: Any) -> None:
+    w = [0.0]
+    for _ in range(3):
+        w[0] = 1.0
+        w = u
+
+
+def in_lists_of_lists(u: Any, v: Any) -> None:
+    rows = [[row] for row in u]
+    rows[0][0][1] = v
+
+
+def under_two_names(u: Any, v: Any) -> None:
+    rows: list[Any] = []
+    others = rows
+    others.append(u)
+    rows[0][0] = v
+
+
+def in_a_dict(u: Any, v: Any) -> None:
+    rows: dict[str, Any] = {}
+    rows.setdefault("a", []).append(u)
+    rows["a"][0][0] = v
+
+
+def by_a_method_of_a_class(u: Any, v: Any) -> None:
+    list.append(u, v)
+
+
+def by_a_text(u: Any, v: Any) -> None:
+    getattr(u, "append")(v)  # noqa: B009
+
+
+def what_a_function_gives(u: Any, v: Any) -> None:
+    functools.reduce(lambda a, b: a, u)[0] = v
+
+
+def in_a_queue(u: Any, v: Any) -> None:
+    collections.deque(u)[0][0] = v
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        *(in_a_loop, in_lists_of_lists, under_two_names, in_a_dict, by_a_method_of_a_class, by_a_text),
+        *(what_a_function_gives, in_a_queue),
         *(in_a_list, appended_to_a_list, by_a_method_with_a_name, one_of_both, in_a_function, in_a_comprehension),
         *(in_a_generator, by_a_heap, by_a_map, after_an_exception, unpacked, matched, of_an_attribute),
     ],

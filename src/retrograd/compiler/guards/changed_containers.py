@@ -13,7 +13,7 @@ import enum
 import functools
 import sys
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .libraries import is_library
@@ -72,14 +72,31 @@ _VIEWS = frozenset(
         *("asarray", "asanyarray", "ravel", "reshape", "transpose", "squeeze", "broadcast_to", "moveaxis", "swapaxes"),
         *("atleast_1d", "atleast_2d", "split", "array_split", "expand_dims", "flip", "diagonal", "nditer", "flatiter"),
         *("ascontiguousarray", "require", "nan_to_num", "real", "rollaxis", "as_strided", "reduce", "accumulate"),
+        *(
+            "imag",
+            "atleast_3d",
+            "hsplit",
+            "vsplit",
+            "dsplit",
+            "rot90",
+            "fliplr",
+            "flipud",
+            "broadcast_arrays",
+            "unstack",
+        ),
+        *("unstack", "matrix_transpose", "permute_dims", "frombuffer", "asmatrix", "mode"),
     )
 )
 _CHANGES = _CHANGING | _CHANGERS
 _STORES = {dis.opmap[name] for name in ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE") if name in dis.opmap}
 _BINARY_OP = dis.opmap["BINARY_OP"]
 _IN_PLACE = frozenset(range(13, 26))  # what BINARY_OP does there
-#: Before the names of a library's functions.
-_LIBRARYS = "library."
+#: Before the names of functions of libraries of numbers, of methods of a class, and those of keywords.
+_LIBRARYS, _CLASS, _KEYWORDS = "library.", "class.", "keywords."
+#: Libraries whose functions give numbers, or arrays of their own.
+_OF_LIBRARIES = frozenset({"numpy", "math", "cmath", "statistics", "scipy", "retrograd"})
+#: What finds a method by a text.
+_FINDS_METHODS = frozenset({"getattr", "methodcaller"})
 _OF_NUMBERS = frozenset({"abs", "len", "sum", "round", "pow", "divmod", "any", "all", "isinstance", "ord", "hash"})
 #: After these, the next instruction is not the one that follows; these take something and give nothing.
 _LEAVES = ("RETURN_", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_ABSOLUTE")
@@ -87,8 +104,11 @@ _TAKE_ALONE = ("POP_", "NOP", "RESUME", "JUMP", "CACHE", "COPY_FREE_VARS", "MAKE
 _UNCHECKED = frozenset({"PRECALL", "CALL", "CALL_KW", "RETURN_GENERATOR"})  # whose effects Python gives otherwise
 #: In which order a function and the NULL beside it are loaded.
 _NULL_COMES_LAST = sys.version_info >= (3, 13)
+_MOST_RUNS = 50
 _NUMBERS = (int, float, bool, str, range, complex, bytes)
 _COPIES = frozenset({"copy", "deepcopy", "tolist", "flatten", "astype"})
+#: Methods that put nothing into what they are given.
+_HARMLESS = _CHANGING | _COPIES | {"get", "items", "values", "keys", "index", "count", "dot", "sum", "join", "format"}
 
 
 def changes_of(function: types.FunctionType) -> Changes:
@@ -96,34 +116,49 @@ def changes_of(function: types.FunctionType) -> Changes:
     codes = [*_with_inner(function.__code__)]
     if not any(map(_may_change, codes)):
         return Changes.NONE
-    names = {name for code in codes for name in code.co_names}
-    kinds = {name: kind for name in sorted(names) if (kind := _kind(_global(function.__globals__, name)))}
-    return _changes(function.__code__, tuple(kinds.items()))
+    if any(not _FINDS_METHODS.isdisjoint(code.co_names) and not _CHANGES.isdisjoint(_texts(code)) for code in codes):
+        return Changes.CONTAINERS
+    return _changes(function.__code__, tuple(_kinds(function.__globals__, codes)))
+
+
+def _kinds(namespace: Mapping[str, Any], codes: Iterable[types.CodeType]) -> Iterator[tuple[str, str]]:
+    """Which names of global variables, and of what modules have, are those of what kind of thing."""
+    names = sorted({name for code in codes for name in code.co_names})
+    for name in names:
+        thing = namespace.get(name, getattr(builtins, name, None))
+        if kind := _kind(thing):
+            yield name, kind
+        if kind == "module":
+            inside = ((f"{name}.{attribute}", _kind(vars(thing).get(attribute))) for attribute in names)
+            yield from (found for found in inside if found[1])
+
+
+def _texts(code: types.CodeType) -> list[str]:
+    return [one for one in code.co_consts if type(one) is str]
 
 
 def _may_change(code: types.CodeType) -> bool:
     """Whether code has anything that may change a container at all: to look at it takes longer."""
-    if not _CHANGES.isdisjoint(code.co_names) or "out" in str(code.co_consts):
+    if not _CHANGES.isdisjoint((*code.co_names, *_texts(code))) or "out" in str(code.co_consts):
         return True
     pairs = zip(code.co_code[::2], code.co_code[1::2], strict=True)
     return any(kind in _STORES or (kind == _BINARY_OP and operator in _IN_PLACE) for kind, operator in pairs)
 
 
-def _with_inner(code: types.CodeType) -> Iterable[types.CodeType]:
+def _with_inner(code: types.CodeType) -> Iterator[types.CodeType]:
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _with_inner(constant)
 
 
-def _global(namespace: Mapping[str, Any], name: str) -> Any:
-    return namespace.get(name, getattr(builtins, name, None))
-
-
 def _kind(thing: Any) -> str:
     """What calls of something give: numbers, something that is made then, or "" where that is not known."""
     if isinstance(thing, types.ModuleType):
-        return "library" if is_library(thing.__name__) else ""
+        of_numbers = thing.__name__.partition(".")[0] in _OF_LIBRARIES
+        return "library" if of_numbers else "module" if is_library(thing.__name__) else ""
+    if thing is memoryview:
+        return ""
     if isinstance(thing, type):
         return "numbers" if issubclass(thing, _NUMBERS) else "made" if is_library(thing.__module__) else "object"
     module = getattr(thing, "__module__", None)
@@ -158,21 +193,24 @@ class _Run:
         self._shared = _assigned_inside(code)
         self._found = Changes.NONE
         self._stack: list[_Thing] = []
+        self._linked: dict[str, frozenset[str]] = {}  # the variables that may hold one container, or one in the other
         self._waiting: dict[int, list[_Thing]] = {}  # the stacks at the ends of jumps
-        self._handlers: dict[int, list[tuple[int, int]]] = {}  # where exceptions go, and what is left of the stack
+        #: Where exceptions go, how much of the stack is left there, and how much is put on it.
+        self._handlers: dict[int, list[tuple[int, int, int]]] = {}
         for entry in dis.Bytecode(code).exception_entries:  # type: ignore[attr-defined]
-            self._handlers.setdefault(entry.start, []).append((entry.target, entry.depth))
+            self._handlers.setdefault(entry.start, []).append((entry.target, entry.depth, 1 + entry.lasti))
         self._given: _Made = _Made.NUMBER  # what a comprehension has collected, or a generator has yielded
         self._keywords: tuple[str, ...] = ()
 
     def changes(self) -> Changes:
         """What the code may change."""
         instructions = [*dis.get_instructions(self._code)]
-        while True:  # until no variable turns out to hold what was made elsewhere
-            before = dict(self._variables)
+        for _ in range(_MOST_RUNS):  # until nothing more turns out to hold what was made elsewhere
+            before = dict(self._variables), dict(self._waiting), dict(self._linked)
             self._run_through(instructions)
-            if before == self._variables:
+            if before == (self._variables, self._waiting, self._linked):
                 return self._found
+        raise ValueError("the code is not understood")
 
     @property
     def given(self) -> _Made:
@@ -182,16 +220,15 @@ class _Run:
     # --- one instruction after the other
 
     def _run_through(self, instructions: list[dis.Instruction]) -> None:
-        self._waiting, self._stack = {}, []
-        runs_on = True
+        self._stack, runs_on = [], True
         for now in instructions:
             if now.offset in self._waiting:
                 arriving = self._waiting[now.offset]
-                self._stack, runs_on = _joined(self._stack, arriving) if runs_on else arriving, True
+                self._stack, runs_on = _joined(self._stack, arriving) if runs_on else [*arriving], True
             if not runs_on:
                 continue
-            for target, depth in self._handlers.get(now.offset, ()):
-                self._arrives(target, [*self._stack[:depth], _UNKNOWN, _UNKNOWN])
+            for target, depth, more in self._handlers.get(now.offset, ()):
+                self._arrives(target, [*self._stack[:depth], *[_UNKNOWN] * more])
             if now.opcode in dis.hasjrel or now.opcode in dis.hasjabs:
                 effect = dis.stack_effect(now.opcode, _argument(now), jump=True)
                 self._arrives(now.argval, [*self._stack[: len(self._stack) + min(effect, 0)], *[_UNKNOWN] * effect])
@@ -251,12 +288,22 @@ class _Run:
     def _assign(self, variable: str, thing: _Thing) -> None:
         made = _Made.ELSEWHERE if variable in self._shared else thing.made
         self._variables[variable] = min(self._variables.get(variable, _Made.NUMBER), made)
+        self._link([thing, _Thing(made, variable)])
 
-    def _takes(self, container: _Thing, made: _Made) -> None:
+    def _link(self, things: Iterable[_Thing]) -> str:
+        """What one of some containers holds, the others hold from now on; the variable of one of them."""
+        names = [thing.variable for thing in things if thing.variable and _Made.ELSEWHERE < thing.made < _Made.NUMBER]
+        together = frozenset(names).union(*(self._linked.get(name, ()) for name in names))
+        if len(together) > 1:
+            self._linked.update(dict.fromkeys(together, together))
+        return names[0] if names else ""
+
+    def _takes(self, container: _Thing, thing: _Thing) -> None:
         """A container that is made here holds something from now on."""
-        if container.variable and made < _Made.ALL_HERE and container.made is not _Made.NUMBER:
-            known = self._variables.get(container.variable, _Made.NUMBER)
-            self._variables[container.variable] = min(known, _Made.HERE)
+        self._link([container, thing])
+        if container.variable and thing.made < _Made.ALL_HERE and container.made is not _Made.NUMBER:
+            for name in self._linked.get(container.variable, (container.variable,)):
+                self._variables[name] = min(self._variables.get(name, _Made.NUMBER), _Made.HERE)
 
     def _changed(self, container: _Thing, what: Changes = Changes.CONTAINERS) -> None:
         if container.made is _Made.ELSEWHERE:
@@ -265,8 +312,12 @@ class _Run:
     # --- what is made, read and written
 
     def _load_const(self, now: dis.Instruction) -> None:
-        is_code = isinstance(now.argval, types.CodeType)
-        self._stack.append(_Thing(_Made.NUMBER, name=f"{id(now.argval)}" if is_code else ""))
+        constant, name = now.argval, ""
+        if isinstance(constant, types.CodeType):
+            name = f"{id(constant)}"
+        elif type(constant) is tuple and constant and all(type(one) is str for one in constant):
+            name = _KEYWORDS + " ".join(constant)  # since Python 3.13
+        self._stack.append(_Thing(_Made.NUMBER, name=name))
 
     _load_small_int = _load_const  # Python 3.14
 
@@ -279,41 +330,50 @@ class _Run:
     def _load_attr(self, now: dis.Instruction) -> None:
         thing = self._pop()
         is_method = _effect(now) == 1
-        kind = self._kinds.get(thing.name) if not thing.is_method else None
-        if kind == "library" or thing.name.startswith(_LIBRARYS):  # np.add.at
-            found = _Thing(name=_LIBRARYS + now.argval)
+        if (name := self._of_named(thing, now.argval)) is not None:
+            found = _Thing(_Made.NUMBER if name in self._kinds else _Made.ELSEWHERE, name=name)
             self._stack.extend([found, _NUMBER] if is_method else [found])
             return
         if now.argval in _CHANGING and not is_method:
             self._changed(thing)
-            self._takes(thing, _Made.ELSEWHERE)
-        part = _Thing(_part(thing.made), thing.variable, now.argval, is_method)
+            self._takes(thing, _UNKNOWN)
+        part = _Thing(_part(thing.made), thing.variable, now.argval if is_method else "", is_method)
         self._stack.extend([part, thing] if is_method else [part])
+
+    def _of_named(self, thing: _Thing, attribute: str) -> str | None:
+        """The name of what a module or a class has; None of anything else."""
+        kind = self._kinds.get(thing.name) if not thing.is_method else None
+        if kind == "library" or thing.name.startswith(_LIBRARYS):  # np.add.at
+            return _LIBRARYS + attribute
+        if kind == "module":
+            return f"{thing.name}.{attribute}"
+        return _CLASS + attribute if kind in ("made", "object", "numbers") else None
 
     _load_method = _load_attr
 
     def _binary_subscr(self, now: dis.Instruction) -> None:
         container, _ = self._pops(2)
-        self._push(_part(container.made))
+        self._push(_part(container.made), container.variable)
 
     def _binary_slice(self, now: dis.Instruction) -> None:
         container, *_ = self._pops(3)
-        self._push(_part(container.made))
+        self._push(_part(container.made), container.variable)
 
     def _for_iter(self, now: dis.Instruction) -> None:
-        self._push(_part(self._stack[-1].made) if self._stack else _Made.ELSEWHERE)
+        iterated = self._stack[-1]
+        self._push(_part(iterated.made), iterated.variable)
 
     def _get_iter(self, now: dis.Instruction) -> None:
         pass
 
     def _unpack_sequence(self, now: dis.Instruction) -> None:
-        part = _part(self._pop().made)
-        self._stack.extend([_Thing(part)] * now.argval)
+        thing = self._pop()
+        self._stack.extend([_Thing(_part(thing.made), thing.variable)] * now.argval)
 
     def _store_subscr(self, now: dis.Instruction) -> None:
         value, container, _ = self._pops(3)
         self._changed(container)
-        self._takes(container, value.made)
+        self._takes(container, value)
 
     def _delete_subscr(self, now: dis.Instruction) -> None:
         self._changed(self._pops(2)[0])
@@ -321,11 +381,11 @@ class _Run:
     def _store_slice(self, now: dis.Instruction) -> None:
         value, container, *_ = self._pops(4)
         self._changed(container)
-        self._takes(container, value.made)
+        self._takes(container, value)
 
     def _store_attr(self, now: dis.Instruction) -> None:
         value, thing = self._pops(2)
-        self._takes(thing, value.made)
+        self._takes(thing, value)
 
     def _build_list(self, now: dis.Instruction) -> None:
         self._make(now.argval)
@@ -339,12 +399,14 @@ class _Run:
         self._make(now.argval + 1)
 
     def _make(self, count: int) -> None:
-        made = min((thing.made for thing in self._pops(count)), default=_Made.NUMBER)
-        self._push(_holding(made))
+        things = self._pops(count)
+        made = min((thing.made for thing in things), default=_Made.NUMBER)
+        self._push(_holding(made), self._link(things))
 
     def _build_tuple(self, now: dis.Instruction) -> None:
-        made = min((thing.made for thing in self._pops(now.argval)), default=_Made.NUMBER)
-        self._push(_Made.NUMBER if made is _Made.NUMBER else _holding(made))
+        things = self._pops(now.argval)
+        made = min((thing.made for thing in things), default=_Made.NUMBER)
+        self._push(_Made.NUMBER if made is _Made.NUMBER else _holding(made), self._link(things))
 
     def _list_append(self, now: dis.Instruction) -> None:
         self._collect(now.argval, self._pop())
@@ -357,7 +419,7 @@ class _Run:
     def _collect(self, depth: int, thing: _Thing) -> None:
         if len(self._stack) >= depth:
             container = self._stack[-depth]
-            self._stack[-depth] = _Thing(min(container.made, _holding(thing.made)))
+            self._stack[-depth] = _Thing(min(container.made, _holding(thing.made)), self._link([container, thing]))
 
     def _return_generator(self, now: dis.Instruction) -> None:
         self._push(_Made.NUMBER)
@@ -411,9 +473,10 @@ class _Run:
         if now.argrepr.endswith("="):
             may_be_set = now.argrepr in ("|=", "&=", "^=") and other.made is not _Made.NUMBER
             self._changed(one, Changes.CONTAINERS if may_be_set else Changes.ARRAYS)
-            self._takes(one, other.made)
+            self._takes(one, other)
         stays = now.argrepr.endswith("=") and one.made is _Made.ELSEWHERE
-        self._push(_Made.ELSEWHERE if stays else _combined(now.argrepr.rstrip("="), one.made, other.made))
+        made = _Made.ELSEWHERE if stays else _combined(now.argrepr.rstrip("="), one.made, other.made)
+        self._push(made, self._link([one, other]))
 
     # --- what is called
 
@@ -435,12 +498,11 @@ class _Run:
         arguments = self._pops(now.argval)
         first, second = self._pops(2)
         callee, own = (first, second) if first.is_method or not second.name else (second, first)
-        self._push(self._called(callee, own, arguments))
+        self._push(self._called(callee, own, arguments), self._link([own, *arguments]))
         self._keywords = ()
 
     def _call_kw(self, now: dis.Instruction) -> None:
-        self._pop()
-        self._keywords = ("out",)  # it may be one of them
+        self._keywords = tuple(self._pop().name.removeprefix(_KEYWORDS).split())
         self._call(now)
 
     def _called(self, callee: _Thing, own: _Thing, arguments: list[_Thing]) -> _Made:
@@ -449,17 +511,21 @@ class _Run:
         kind = self._kind_of(callee)
         if "out" in self._keywords and made is _Made.ELSEWHERE:
             self._found = max(self._found, Changes.ARRAYS)
-        name = callee.name.removeprefix(_LIBRARYS)
-        if any(one.name.removeprefix(_LIBRARYS) in _CHANGERS for one in arguments):
+        if any(map(_changes_first, arguments)):  # of map(), say
             self._found = Changes.CONTAINERS
-        if name in _CHANGERS and arguments and not callee.is_method:
+        if _changes_first(callee) and arguments:
             self._changed(arguments[0])
+            self._takes(arguments[0], _Thing(made))
+        is_harmless = callee.name in _HARMLESS if callee.is_method else kind not in ("", "object")
         for one in arguments:  # to which the call may add what it was given, or knows
-            self._takes(one, _Made.NUMBER if callee.is_method or kind else _Made.HERE)
+            self._takes(one, _NUMBER if is_harmless else _UNKNOWN)
+        name = callee.name.rpartition(".")[2]
         if callee.is_method:
             return self._method(callee, own, made)
         if kind == "made" or name in _COPIES:
             return _holding(made)
+        if (name == "sum" and len(arguments) > 1) or "copy" in self._keywords:  # of lists; np.array(a, copy=False)
+            return made
         if kind == "numbers" or (kind == "library" and name not in _VIEWS):
             return _Made.NUMBER
         if kind == "object":
@@ -492,16 +558,22 @@ class _Run:
     def _method(self, callee: _Thing, own: _Thing, made: _Made) -> _Made:
         if callee.name in _CHANGING:
             self._changed(own)
-            self._takes(own, made)
+            self._takes(own, _Thing(made))
         if callee.name in _COPIES:
             return _holding(min(own.made, made))
         return own.made if own.made is _Made.NUMBER else _Made.ELSEWHERE if own.made < _Made.ALL_HERE else own.made
 
 
+def _changes_first(function: _Thing) -> bool:
+    """Whether a function changes its first argument: ``heappush``, ``list.append``."""
+    name = function.name.rpartition(".")[2]
+    return not function.is_method and name in (_CHANGES if function.name.startswith(_CLASS) else _CHANGERS)
+
+
 def _joined(one: list[_Thing], other: list[_Thing]) -> list[_Thing]:
     """What is known where two ways meet."""
     if len(one) != len(other):
-        return [_UNKNOWN] * max(len(one), len(other))
+        raise ValueError("the stack is not understood")
     return [
         a if a == b else _Thing(min(a.made, b.made), a.variable if a.variable == b.variable else "")
         for a, b in zip(one, other, strict=True)
