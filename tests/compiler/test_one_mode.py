@@ -35,6 +35,7 @@ pytestmark = native
 W = Value(2.0)
 SEEN: list[float] = []
 GENERATOR = np.random.default_rng(3)
+KEPT = {2.0}
 
 
 def prints(x: float) -> Any:
@@ -195,7 +196,7 @@ def places(w: Value) -> dict[str, tuple[Callable[[], Any], Callable[[], object]]
         "bytes": (lambda: w * raw[0], lambda: raw.__setitem__(0, 9)),
         "the order of a dictionary": (lambda: w * next(iter(ordered.values())), lambda: ordered.move_to_end("a")),
         "a mapping proxy": (lambda: w * proxy["k"], lambda: table.update(k=5.0)),
-        "a weak reference": (lambda: w * reference().k, lambda: setattr(kept, "k", 5.0)),  # type: ignore[union-attr]
+        "a weak reference": (lambda: w * reference().k * kept.k, lambda: setattr(kept, "k", 5.0)),  # type: ignore[union-attr]
         "an attrgetter": (lambda: w * getter(kept), lambda: setattr(kept, "k", 6.0)),
         "a descriptor": (lambda: w * holder.described, lambda: setattr(Descriptor, "gain", 5.0)),
         "another descriptor": (lambda: w * holder.described, lambda: setattr(Holder, "described", 3.0)),
@@ -234,6 +235,7 @@ CONTEXT: contextvars.ContextVar[float] = contextvars.ContextVar("CONTEXT", defau
         (lambda w, k=csv.reader(["1"] * 99): w * float(next(k)[0]), "an iterator or a queue"),  # noqa: B008
         (lambda w, q=FULL: w * q.get(), "uses a queue"),
         (lambda w, things=weakref.WeakSet([Value]): w * len(things), "a weak container"),
+        (lambda w, of=weakref.ref(KEPT): w * (2.0 if of() else 3.0), "a weak reference, and nothing else"),  # noqa: B008
         (lambda w: w * len(list(map(print, [""]))), "hands on print(), whose calls are not heard"),
         (lambda w, say=functools.partial(print, ""): say() or w * 1.0, "calls print() through"),  # noqa: B008
     ],

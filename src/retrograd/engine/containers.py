@@ -21,6 +21,7 @@ from . import Value
 __all__ = [
     "Container",
     "contents_of",
+    "equals_itself_alone",
     "has_plain_fields",
     "instance_of",
     "is_module",
@@ -174,6 +175,13 @@ def _dataclass(thing: Any) -> Container:
         return instance_of(kind, {**contents, **dict(zip(names, items, strict=True))})
 
     return Container("dataclass", items, (kind, names), build, lambda: [f".{name}" for name in names])
+
+
+def equals_itself_alone(kind: Any) -> bool:
+    """Whether ``==``, ``in`` and dictionaries take such a record for another one whatever it holds."""
+    if kind.__eq__ is not object.__eq__ and kind.__hash__ is not object.__hash__:
+        return False
+    return dataclasses.is_dataclass(kind) or registered(kind) is not None
 
 
 def contents_of(thing: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import MissingExtraError
 
-__all__ = ["double_precision", "ieee_remainder", "import_jax", "primitives"]
+__all__ = ["double_precision", "floor_quotient", "ieee_remainder", "import_jax", "primitives"]
 
 _SAME_NAME = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos", "tan", "sinh",
               "cosh", "tanh", "hypot", "fmod", "abs", "floor", "ceil", "trunc", "rint",
@@ -53,8 +53,19 @@ def primitives() -> dict[str, Callable[..., Any]]:
     functions |= {"pow": jnp.power, "mod": jnp.remainder, "detach": stop_gradient}
     functions |= {"gamma": special.gamma, "remainder": partial(ieee_remainder, jnp)}
     functions["polygamma"] = lambda order, a: special.polygamma(jnp.asarray(order).astype(int), a)
-    functions["floordiv"] = lambda a, b: jnp.floor(a / b)
+    functions["floordiv"] = partial(floor_quotient, jnp)
     return functions
+
+
+def floor_quotient(library: Any, a: Any, b: Any) -> Any:
+    """Python's ``a // b`` with the steps of CPython, since 1.0 / 0.1 rounds to 10; ``library`` as below."""
+    remainder = library.fmod(a, b)
+    quotient = (a - remainder) / b
+    quotient = quotient - library.where((remainder != 0.0) & ((b < 0.0) != (remainder < 0.0)), 1.0, 0.0)
+    rounded = library.floor(quotient)
+    rounded = rounded + library.where(quotient - rounded > 0.5, 1.0, 0.0)
+    of_zero = library.where(library.signbit(a / b), -0.0, 0.0)
+    return library.where(b == 0.0, a / b, library.where(quotient == 0.0, of_zero, rounded))
 
 
 def ieee_remainder(library: Any, a: Any, b: Any) -> Any:

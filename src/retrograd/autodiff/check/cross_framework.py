@@ -17,7 +17,7 @@ from ...engine import Value
 from ...errors import MissingDerivativeError, name_of
 from ...ops import CONSTANTS, NARY, OPS, NaryOp
 from ...ops.formula import compile_python, operand_names, parse
-from ...ops.jax_functions import double_precision, ieee_remainder, primitives
+from ...ops.jax_functions import double_precision, floor_quotient, ieee_remainder, primitives
 
 __all__ = ["PEERS", "NotReplayableError", "Recipe", "double_precision", "jax_backend", "torch_backend"]
 
@@ -225,7 +225,7 @@ def torch_backend() -> Backend:
     }
     primitives |= {"cbrt": cube_root, "rint": torch.round, "mod": torch.remainder, "polygamma": polygamma}
     primitives |= {"gamma": gamma, "remainder": partial(ieee_remainder, torch)}
-    primitives |= {"floordiv": lambda a, b: torch.floor(a / b), "detach": torch.Tensor.detach}
+    primitives |= {"floordiv": partial(floor_quotient, torch), "detach": torch.Tensor.detach}
     return _Library(primitives, lambda x: torch.as_tensor(x, dtype=torch.float64))
 
 

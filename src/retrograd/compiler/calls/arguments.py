@@ -24,6 +24,7 @@ from ...engine import Value
 from ...engine.containers import (
     Registered,
     contents_of,
+    equals_itself_alone,
     has_plain_fields,
     instance_of,
     is_static,
@@ -35,6 +36,7 @@ from ...engine.pytree import flatten, new_leaves
 from ...index import Index
 from ..guards.bytecode import ANY_ATTRIBUTE
 from ..guards.captured_state import NOTHING, Asks
+from ..guards.changed_containers import Changes
 from ..tracing.recorder import MOST_INDEX, Recorder
 from .constants import are_small_ints, as_traced, is_mutable, key_function
 from .signature import Gradient, Signature
@@ -71,6 +73,9 @@ _TAKEN_APART = {
 #: What the function may change, and ask which object it is.
 _MUTABLE = (list, tuple, dict, set, bytearray, array, *_TAKEN_APART)
 
+#: What the function may change the items of.
+_CHANGEABLE = (list, dict, set, deque, bytearray, array, np.ndarray)
+
 #: Containers that no specialization reads, though their contents may differ from call to call.
 _CONTENTS_CHANGE = (Set, Mapping, MutableSequence, deque, array, memoryview)
 
@@ -104,6 +109,7 @@ class _Reader:
 
     def __init__(
         self,
+        arguments: Sequence[Any],
         recorder: Recorder,
         asks: Asks,
         varying: Varying,
@@ -111,13 +117,15 @@ class _Reader:
     ) -> None:
         self._recorder, self._asks, self._by_identity = recorder, asks, asks.identity is not None
         self._varying, self._results = varying, results
-        self._tells_apart = self._by_identity or asks.copies or bool(asks.changed)
+        self._tells_apart = self._by_identity or asks.copies or bool(asks.changed) or bool(asks.changes)
+        self._changed, self._keeps_arrays = _changed_in(arguments, asks) if asks.changes else (frozenset(), False)
         self._column: Column = ()  # of what is described, if some vary
         self._enumerations: set[type] = set()  # whose members are captured state
         self._seen: dict[int, tuple[int, Value]] = {}
         self._apart: dict[int, tuple[int, Any]] = {}  # containers by their ids: which of them, and its tracer
         self.result = Signature()
         self.result.varying = varying
+        self.result.keeps_arrays = self._keeps_arrays
 
     def describe(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         """The tracer of an argument and its spec."""
@@ -131,7 +139,7 @@ class _Reader:
         kind = type(thing)
         if kind is float:
             return self._float(thing, differentiate)
-        if self._tells_apart and not differentiate and self._is_told_apart(thing):
+        if not differentiate and (self._tells_apart or equals_itself_alone(kind)) and self._is_told_apart(thing):
             return self._container(thing)
         return self._described(thing, differentiate)
 
@@ -184,15 +192,21 @@ class _Reader:
 
     def _is_told_apart(self, thing: Any) -> bool:
         """Whether the function may ask which object a container is, copy what was one object as one, or change it."""
-        is_record = not self._by_identity and has_plain_fields(thing)
-        if (self._by_identity or self._asks.copies) and (is_record or type(thing) in _MUTABLE):
+        kind = type(thing)
+        is_record, is_registered = not self._by_identity and has_plain_fields(thing), registered(kind) is not None
+        is_taken_apart = is_record or is_registered
+        if (self._by_identity or self._asks.copies) and (is_taken_apart or kind in _MUTABLE):
             return True
-        names = contents_of(thing) if is_record else vars(thing) if type(thing) is SimpleNamespace else ()
+        if kind in self._changed or (is_taken_apart and equals_itself_alone(kind)):
+            return True
+        if is_registered:
+            return bool(self._asks.changed)
+        names = contents_of(thing) if is_record else vars(thing) if kind is SimpleNamespace else ()
         return len(names) > 0 and not self._asks.changed.isdisjoint({*ANY_ATTRIBUTE, *names})
 
     def _container(self, thing: Any) -> tuple[Any, tuple[Any, ...]]:
         """Such a container: another one than those before it, or one of those."""
-        captured = self._asks.identity or frozenset()
+        captured = self._asks.captured if self._asks.identity is None else self._asks.identity | self._asks.captured
         if id(thing) in captured:  # the function reads it otherwise, too, and its contents are captured state
             return thing, ("is", thing)
         if id(thing) in self._apart:
@@ -409,7 +423,7 @@ class _Reader:
         """A list that has at most so many items, if converted code can be asked how many it has."""
         from ..if_conversion.argument_tracers import list_argument, reads_lengths  # which few calls need
 
-        if not reads_lengths():
+        if not reads_lengths() or any(map(self._is_told_apart, things)):  # of which one stands for those not there
             return None
         leaf, instead = Value(float(len(things))), _copied(things[0])  # which the user may change
         offset = self.result.add_input(leaf, False)
@@ -484,7 +498,7 @@ class _Reader:
         children, rest = how.flatten(thing)
         tracers, specs = self._parts(count(), [*children], differentiate)
         build = functools.partial(how.unflatten, rest)
-        return build(tracers), ("node", type(thing), specs, build, how.flatten, rest)
+        return self._kept(build(tracers)), ("node", type(thing), specs, build, how.flatten, rest)
 
     @staticmethod
     def _refuse_subclass(thing: Any, plain: bool, wanted: str) -> None:
@@ -498,12 +512,45 @@ class _Reader:
             raise Unsuitable("an argument is an array, and the function may ask how it lies in memory")
         if array.dtype == np.float64:
             tracers, first = self._several(array.ravel().tolist(), differentiate, True)
-            return _array_of(array.shape, tracers), ("array", np.ndarray, array.shape, first, differentiate)
+            return self._kept(_array_of(array.shape, tracers)), ("array", np.ndarray, array.shape, first, differentiate)
         if not differentiate and array.dtype == object:
             return self._node(array, False)
         if not differentiate and (key_of := key_function(array)) is not None:
             return self._keyed(array, key_of)
         raise Unsuitable(f"an argument is an array of {array.dtype}: pass float64")
+
+    def _kept(self, thing: Any) -> Any:
+        """An array that a trace cannot change, where others may be the same one, or share its memory."""
+        if self._keeps_arrays and type(thing) is np.ndarray:
+            thing.flags.writeable = False
+        return thing
+
+
+def _changed_in(arguments: Sequence[Any], asks: Asks) -> tuple[frozenset[type], bool]:
+    """Of which classes a function may have two names for a container that it changes; whether arrays are among them."""
+    counts: Counter[type] = Counter()
+    rest, seen = [arguments], Counter[int]()  # what is there twice, is two with what it holds
+    while rest:
+        thing = rest.pop()
+        if isinstance(thing, _CHANGEABLE):
+            counts[type(thing)] += 1
+        seen[id(thing)] += 1
+        if seen[id(thing)] <= 2:
+            items = _items_of(thing)
+            rest.extend(() if _FLAT.issuperset(map(type, items)) else items)
+    several = frozenset(kind for kind in counts if counts[kind] > 1 or kind in asks.captured_kinds)
+    told_apart = several - {np.ndarray} if np.ndarray not in asks.captured_kinds else several
+    return told_apart if asks.changes is Changes.CONTAINERS else told_apart & {np.ndarray}, np.ndarray in several
+
+
+def _items_of(thing: Any) -> Collection[Any]:
+    """What a container among the arguments holds."""
+    if type(thing) in _FLAT or (isinstance(thing, np.ndarray) and thing.dtype != object):
+        return ()
+    if (how := _TAKEN_APART.get(type(thing))) is not None:
+        return [*how.flatten(thing)[0]]
+    found = taken_apart(thing)
+    return () if found is None else found.items
 
 
 def _copied(thing: Any) -> Any:
@@ -532,7 +579,7 @@ def signature_of(
     call brings. With ``results``, Values may be results of operations, to which a plain call passes its gradient on.
     Raises Unsuitable.
     """
-    reader = _Reader(recorder, asks, varying, results)
+    reader = _Reader(arguments, recorder, asks, varying, results)
     specs = []
     for position, argument in enumerate(arguments):
         try:

@@ -43,6 +43,7 @@ class Signature:
         self.gradients: list[Gradient] = []  #: one for each leaf of a differentiated first argument, in order
         #: Arguments that must be the same in each call, whose attributes are captured state, and classes of containers.
         self.objects: list[Any] = []
+        self.keeps_arrays: bool = False  #: whether a trace cannot change the arrays among the arguments
         self._active: list[Value] = []  #: the leaves of the active inputs, by offset
         self._inactive_count = 0
 

@@ -13,11 +13,14 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import islice
 from types import FunctionType
 from typing import Any, NamedTuple
 
 from ... import engine
+from ...engine.containers import equals_itself_alone
 from ..reports.notices import Notices, frozen_data
+from .changed_containers import Changes
 from .libraries import look_into_package_of
 from .reach.contents import forget_results, is_bounded, results_of
 from .reach.places import DATA_LIMIT
@@ -26,8 +29,9 @@ from .snapshot import Snapshot
 
 __all__ = ["NOTHING", "Asks", "CapturedState", "asks_of", "functions_of"]
 
-#: The places that are contents of containers.
+#: The places that are contents of containers, and those of objects.
 _CONTAINERS = frozenset({"items", "entries", "elements", "bytes"})
+_OBJECTS = frozenset({*_CONTAINERS, "namespace"})
 
 _lock = threading.RLock()  # of all of them: looking may run users' code, such as a property __dict__
 
@@ -45,6 +49,10 @@ class Asks(NamedTuple):
     #: What a bounded cache has: objects, of which it would drop others for what a trace puts there.
     bounded: bool = False
     changed: frozenset[str] = frozenset()  #: nothing, but it may change attributes of these names, and put them back
+    changes: Changes = Changes.NONE  #: nothing, but it may change what such containers hold, and put it back
+    #: The ids of the containers and objects that it reads otherwise, too; and the classes of these.
+    captured: frozenset[int] = frozenset()
+    captured_kinds: frozenset[type] = frozenset()
 
     @staticmethod
     def by(reach: Reach) -> Asks:
@@ -53,7 +61,24 @@ class Asks(NamedTuple):
         identity = containers if reach.tests_identity else None
         bounded = any(results and is_bounded(cached) for cached, results in reach.caches)
         of_objects = reach.asks_kinds, reach.asks_missing, reach.asks_types, reach.copies
-        return Asks(identity, *of_objects, reach.asks_layout, bounded, frozenset(reach.changed))
+        changed = frozenset(reach.changed), reach.changes, *_captured(reach)
+        return Asks(identity, *of_objects, reach.asks_layout, bounded, *changed)
+
+
+def _captured(reach: Reach) -> tuple[frozenset[int], frozenset[type]]:
+    """The ids and classes of what a function can reach, if it may tell that from an argument; also of large data."""
+    found = {id(thing): thing for kind, thing, _ in reach.places.found if kind in _OBJECTS}
+    rest = [*reach.places.frozen.values()]
+    while rest:
+        thing = rest.pop()
+        if id(thing) not in found:
+            found[id(thing)] = thing
+            items = thing.values() if type(thing) is dict else thing if type(thing) in (list, tuple) else ()
+            rest.extend(items if any(type(one) in (list, tuple, dict) for one in islice(items, 8)) else ())
+    kinds = frozenset(map(type, found.values()))
+    if reach.changes or reach.changed or reach.tests_identity or any(map(equals_itself_alone, kinds)):
+        return frozenset(found), kinds
+    return frozenset(), frozenset()
 
 
 #: What functions ask that only compute.
@@ -61,8 +86,9 @@ NOTHING = Asks(kinds=False)
 
 
 def asks_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Asks:
-    """What a function may ask of numbers, or the methods of these arguments."""
-    return Asks.by(_reach_of(function, arguments))
+    """What a function may ask of numbers, or the methods of these arguments, which are not captured."""
+    asks = Asks.by(_reach_of(function, arguments))
+    return asks._replace(captured=frozenset(), captured_kinds=frozenset())
 
 
 def functions_of(function: Callable[..., Any], arguments: Sequence[Any]) -> list[FunctionType]:
@@ -85,6 +111,7 @@ class CapturedState:
         look_into_package_of(function)
         self._cache, self._function, self._notices = cache, function, notices
         self._reach = Reach([])
+        self._asks = self._reach, Asks.by(self._reach)
         self._number: int | None = None
         self._objects: list[Any] = []  # the arguments that were looked into; kept, so that their ids stay theirs
 
@@ -156,7 +183,9 @@ class CapturedState:
     @property
     def asks(self) -> Asks:
         """What the function may ask of numbers, as far as the last capture shows."""
-        return Asks.by(self._reach)
+        if self._asks[0] is not self._reach:
+            self._asks = self._reach, Asks.by(self._reach)
+        return self._asks[1]
 
     @property
     def generators(self) -> Sequence[Any]:

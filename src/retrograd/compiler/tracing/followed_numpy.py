@@ -89,9 +89,14 @@ def _smaller(one: Any, other: Any) -> Any:
 
 
 def _extreme(row: str, relation: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
-    """Of floats, what NumPy's loops give, also for a NaN; of objects, the first if it is as large."""
+    """Of floats, what NumPy's loops give, also for a NaN; of objects, the first if it is as large.
+
+    Floats by which derivatives are taken stand for objects, and have the derivatives of these.
+    """
     if isinstance(one, Value) or isinstance(other, Value):
         return _selected(relation(one, other), one, other)
+    if any(is_tracer(each) and each._recorder.derives_by_floats for each in (one, other)):
+        return _selected(one != one, one, _selected(relation(one, other), one, other))
     return engine.functions[row](one, other)
 
 

@@ -103,16 +103,19 @@ class Recorder(DecisionRecorder):
         self,
         tests_identity: bool = False,
         decides_kinds: bool = False,
-        by_order: bool = True,
         as_number: bool = False,
         wants_ints: bool = False,
+        derives_by_floats: bool = False,
+        orders_lists: bool = True,
     ) -> None:
         super().__init__(tests_identity and not _current.identity_is_converted, decides_kinds, as_number, wants_ints)
+        #: Whether derivatives are taken by float arguments, as if these were Values.
+        self.derives_by_floats: bool = derives_by_floats
+        self._orders_lists = orders_lists  # else max of a list of floats is the op table's: equals share the gradient
         #: What the engine asks for where max and min choose among Values: see native/tape/extremes.cpp. Where code asks
         #: which of them that was, comparisons choose.
         asked = self._recording.selections, self._mixed, self._constants, self._decides_kinds
         self.asked_by_extremes = None if _current.compares_extremes or self._tests_identity else asked
-        self._by_order = by_order  # max of numbers is the first that no other is larger than, whatever a NaN is
         self._candidates: dict[tuple[int, ...], tuple[Value, ...]] = {}
         self._indices: dict[int, int] = {}  # by their slots
         self._steps = 0  # of the sweeps that are recorded
@@ -507,7 +510,7 @@ class Recorder(DecisionRecorder):
         if found is None:
             return None
         node, candidates, values = found
-        if values == 0 and not self._by_order:
+        if values == 0 and not self._orders_lists and type(items) is not tuple:  # which several arguments are
             return self.as_int_or_float(self.traced(engine.reduce(name, candidates)), items)
         mixed = 0 < values < len(candidates)
         if mixed and self._decides_kinds:

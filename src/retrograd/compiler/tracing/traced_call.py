@@ -51,6 +51,7 @@ def trace(
     functions: Sequence[FunctionType] = (),
     exact: bool = False,
     varying: Varying = CONSTANT,
+    derives_by_floats: bool = False,
 ) -> Traced | Cause:
     """Record one call, with the user's lines on request. A Cause means that the function did not run to its end.
 
@@ -58,7 +59,7 @@ def trace(
     ``functions``: those that it may call, whose calls of Python's functions of numbers are recorded, with ``exact``
     where they have the same bits. ``varying``: the ints that are read in each call.
     ``described``: its arguments, if they are described already. ``as_number``: whether the result is a Value or a plain
-    number is all the same.
+    number is all the same. ``derives_by_floats``: whether derivatives are taken by float arguments.
     """
     as_number |= differentiate_first  # which gives a float in either case
     decides_kinds = False
@@ -66,7 +67,13 @@ def trace(
         if described is not None and described.asks == asks:
             recorder, signature, _ = described
         else:
-            recorder = Recorder(asks.identity is not None, decides_kinds, as_number=as_number, wants_ints=asks.types)
+            recorder = Recorder(
+                asks.identity is not None,
+                decides_kinds,
+                as_number=as_number,
+                wants_ints=asks.types,
+                derives_by_floats=derives_by_floats,
+            )
             try:
                 signature = signature_of(arguments, recorder, differentiate_first, asks, varying, several)
             except Unsuitable as problem:
@@ -85,6 +92,8 @@ def trace(
             return Cause(Reason.MANY_DERIVATIVES, str(problem))
         except Exception as error:
             # The plain run did not raise this: a tracer could not do what its number can.
+            if signature.keeps_arrays and type(error) is ValueError and "read-only" in str(error):
+                return Cause(Reason.GRAPH_BREAK, _CHANGES_ARRAY)
             return Cause(Reason.TRACING_RAISED, _description(error))
         finally:
             if differentiate_first:
@@ -100,6 +109,9 @@ def trace(
             recording.guard_kind()
             return Traced(recording, signature, _obstacle(recording))
         decides_kinds = True  # once more: which of a Value and a number is chosen is a guard now
+
+
+_CHANGES_ARRAY = "the function changes an array among its arguments, and another one may be the same; pass a copy"
 
 
 def _description(error: Exception) -> str:

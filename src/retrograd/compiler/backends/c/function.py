@@ -215,6 +215,7 @@ def _traced(
             several=True,
             as_number=True,
             functions=functions,
+            derives_by_floats=True,
         )
 
     traced = without_decisions(

@@ -292,7 +292,8 @@ def to_jax(
 
 def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Recording, Signature]:
     asks = asks_of(function, arguments)._replace(identity=None)
-    recorder = Recorder(by_order=False, wants_ints=asks.types)  # XLA takes longer to find the first of equals
+    # Maxima of lists become families of reductions, as in attention; to find the first of equals takes longer.
+    recorder = Recorder(wants_ints=asks.types, derives_by_floats=True, orders_lists=False)
     try:
         signature = signature_of(arguments, recorder, False, asks)
     except Unsuitable as problem:

@@ -31,6 +31,7 @@ from ..bytecode import (
     named_in_texts,
     reached_by_name,
 )
+from ..changed_containers import changes_of
 from ..libraries import is_library
 from .contents import contents_of_cell
 from .frontier import Frontier
@@ -123,6 +124,7 @@ class Code:
         frontier.asks_layout |= any(map(asks_for_layout, codes))
         if not is_of_dataclass(function.__code__):
             frontier.changed.update(*map(changed_attributes, codes))
+            frontier.changes = max(frontier.changes, changes_of(function))
             frontier.asks_kinds = frontier.asks_kinds or asks_for_numbers(function)
             frontier.asks_types |= not TYPES.isdisjoint(names)
             frontier.tests_identity |= compares_objects(function) or not IDENTITY.isdisjoint(names)

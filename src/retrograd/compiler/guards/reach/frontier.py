@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
+from ..changed_containers import Changes
 from .contents import content_of_slot
 from .data import ENDS
 from .places import LIMIT, Places
@@ -31,6 +32,7 @@ class Frontier:
         copies: it may make copies of containers in which what was one object is one.
         asks_layout: it may ask how arrays lie in memory.
         changed: the names of attributes that it may change; what changes any, itself.
+        changes: which containers that it has not made itself it may change.
     """
 
     def __init__(self) -> None:
@@ -44,6 +46,7 @@ class Frontier:
         self.copies: bool = False
         self.asks_layout: bool = False
         self.changed: set[str] = set()
+        self.changes: Changes = Changes.NONE
         self._seen: set[int] = set()
         self._queue: deque[tuple[Any, str, bool]] = deque()
         self._watchers: list[Callable[[list[str], list[str]], None]] = []
@@ -53,6 +56,10 @@ class Frontier:
         if type(thing) not in ENDS and id(thing) not in self._seen:
             self._seen.add(id(thing))
             self._queue.append((thing, path if len(path) < _LONGEST_PATH else f"…{path[-40:]}", own))
+
+    def is_seen(self, thing: Any) -> bool:
+        """Whether it is visited, or will be."""
+        return id(thing) in self._seen
 
     def passes(self, things: Iterable[Any]) -> None:
         """Nothing is to be visited in some things."""

@@ -65,7 +65,11 @@ class Reach(Frontier):
         self._open: set[type] = set()  # of whose instances attributes alone are looked at
         for thing, path in roots:
             self.ahead(thing, path, own=not _is_transform(thing))
+        self._referents: list[tuple[weakref.ref[Any], str]] = []
         self.visit_all(self._visit)
+        for reference, path in self._referents:  # what a place holds lives on, and the reference would not go
+            if (referent := reference()) is not None and not self.is_seen(referent):
+                self.refuse(f"reads {path}, a weak reference, and nothing else that it reads keeps that object")
         self._code.built_in_names()
 
     @property
@@ -180,7 +184,7 @@ class Reach(Frontier):
                 self.generators.append(thing)
         elif issubclass(kind, weakref.ref):
             self.places.add("referent", thing, None, path)
-            self.ahead(thing(), path)
+            self._referents.append((thing, path))
         elif kind.__name__.startswith("Weak") and kind.__module__ in ("weakref", "_weakrefset"):
             self.refuse(f"reads {path}, a weak container, whose items may go at any time")
         elif kind in weakref.ProxyTypes:
