@@ -139,6 +139,7 @@ bool Signature::parse(PyObject* description, uint32_t place) {
         node.number = number_in(second);
         node.object = third;
       }
+      if (node.kind == APART && !take_captured(second)) return false;
       if (!parse(node.kind == OPTIONAL ? fourth : third, node.first)) return false;
       node.runs_python = nodes_[node.first].runs_python;
       node.has_no_values = nodes_[node.first].has_no_values;
@@ -508,13 +509,21 @@ int Signature::read_some(const Node& node, PyObject* argument, Arguments& into) 
   return 1;
 }
 
+// The ids of what is captured, which are the same for all containers of a signature.
+bool Signature::take_captured(PyObject* ids) {
+  if (ids == captured_ids_) return true;
+  captured_ids_ = ids;
+  const Ref list(PySequence_List(ids));
+  if (!list) return false;
+  const Py_ssize_t count = PyList_Size(list.get());
+  captured_.clear(static_cast<size_t>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) captured_.insert(PyLong_AsVoidPtr(PyList_GetItem(list.get(), i)));
+  return PyErr_Occurred() == nullptr;
+}
+
 // The function may ask which object a container is: it is a new one, as read_all sees, and none that is captured.
 int Signature::read_apart(const Node& node, PyObject* argument, Arguments& into) const {
-  if (PySet_Size(node.object) > 0) {
-    const Ref id(PyLong_FromVoidPtr(argument));
-    const int captured = id ? PySet_Contains(node.object, id.get()) : -1;
-    if (captured != 0) return captured < 0 ? -1 : 0;
-  }
+  if (captured_.contains(argument)) return 0;
   into.apart.push_back(argument);
   return read(child_of(node, 0), argument, into);
 }
@@ -571,20 +580,14 @@ int Signature::read_ints(const Node& node, const trees::IntArray& array, Argumen
   return 1;
 }
 
-namespace {
-bool are_different(std::vector<PyObject*> objects) {
-  std::sort(objects.begin(), objects.end(), std::less<PyObject*>());
-  return std::adjacent_find(objects.begin(), objects.end()) == objects.end();
-}
-}  // namespace
-
 int Signature::read_all(PyObject* const* arguments, Py_ssize_t count, Arguments& into) const {
   if (count != static_cast<Py_ssize_t>(root().count)) return 0;
   into.apart.clear();
   into.given.clear();
   const int found = read_items(root(), arguments, into);
   if (found != 1 || into.apart.size() < 2) return found;
-  return are_different(into.apart) ? 1 : 0;
+  into.different.clear(into.apart.size());
+  return std::ranges::all_of(into.apart, [&](PyObject* one) { return into.different.insert(one); }) ? 1 : 0;
 }
 
 int Signature::traverse(visitproc visit, void* arg) const {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/run/pointer_set.hpp"
 #include "tape/value.hpp"
 #include "trees/arrays.hpp"
 
@@ -19,9 +20,10 @@ struct Arguments {
   std::vector<PyObject*> apart;  // the containers that are different objects, borrowed
   std::vector<Ref> given;        // what is no number of a first argument that is differentiated, where it varies
   bool reads_results = false;    // Values may be results of operations, to which a call's result passes its gradient on
+  PointerSet different;          // those containers, while they are compared
 
   // The same, without what is given.
-  Arguments copy() const { return {passive, active, values, indices, apart, {}, reads_results}; }
+  Arguments copy() const { return {passive, active, values, indices, apart, {}, reads_results, {}}; }
 };
 
 // The description of one argument, or of several.
@@ -146,6 +148,7 @@ class Signature {
   int read_node(const Node& node, PyObject* argument, Arguments& into) const;
   int read_optional(const Node& node, PyObject* argument, Arguments& into) const;
   int read_some(const Node& node, PyObject* argument, Arguments& into) const;
+  bool take_captured(PyObject* ids);
   int read_apart(const Node& node, PyObject* argument, Arguments& into) const;
   int read_array(const Node& node, PyObject* argument, Arguments& into) const;
   int read_ints(const Node& node, PyObject* argument, Arguments& into) const;
@@ -160,6 +163,8 @@ class Signature {
   std::vector<Node> nodes_ = std::vector<Node>(1);
   std::vector<Details> details_ = std::vector<Details>(1);  // the first has nothing
   std::vector<Ref> held_;                                   // what they refer to
+  PyObject* captured_ids_ = nullptr;                        // of what no container may be, borrowed; and the same set
+  PointerSet captured_;
 };
 
 // Whether two keys are equal, as far as that runs no code of the user's: numbers, texts, bytes, tuples of such, and

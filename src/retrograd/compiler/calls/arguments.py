@@ -116,6 +116,7 @@ class _Reader:
         results: bool,
     ) -> None:
         self._recorder, self._asks, self._by_identity = recorder, asks, asks.identity is not None
+        self._captured = asks.captured | (asks.identity or frozenset())
         self._varying, self._results = varying, results
         self._tells_apart = self._by_identity or asks.copies or bool(asks.changed) or bool(asks.changes)
         self._changed, self._keeps_arrays = _changed_in(arguments, asks) if asks.changes else (frozenset(), False)
@@ -206,8 +207,7 @@ class _Reader:
 
     def _container(self, thing: Any) -> tuple[Any, tuple[Any, ...]]:
         """Such a container: another one than those before it, or one of those."""
-        captured = self._asks.captured if self._asks.identity is None else self._asks.identity | self._asks.captured
-        if id(thing) in captured:  # the function reads it otherwise, too, and its contents are captured state
+        if id(thing) in self._captured:  # the function reads it otherwise, too, and its contents are captured state
             return thing, ("is", thing)
         if id(thing) in self._apart:
             number, tracer = self._apart[id(thing)]
@@ -216,7 +216,7 @@ class _Reader:
         self._apart[id(thing)] = number, None  # it may contain itself
         tracer, spec = self._described(thing, False)
         self._apart[id(thing)] = number, tracer
-        return tracer, ("apart", captured, spec)
+        return tracer, ("apart", self._captured, spec)
 
     def _float(self, number: float, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         leaf = Value(number)
