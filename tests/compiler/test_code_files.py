@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='the LLVM tier needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
+    from retrograd.compiler import compile_threads
     from retrograd.compiler.backends import code_files
     from retrograd.compiler.backends.code_files import VARIABLE, CodeFiles
     from retrograd.compiler.backends.loops import install
@@ -99,6 +101,21 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def compiled_anew() -> None:
     install.kept.clear()
     assert rg.compile(square, tier="llvm").value_and_grad(1.5) == (6.75, 9.0)
+
+
+def test_a_program_that_runs_often_gets_the_code_of_files_without_a_process(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled_anew()
+    install.kept.clear()
+    asked: list[Any] = []
+    monkeypatch.setattr(compile_threads.for_small.process, "run", lambda function, *_, **__: asked.append(function))
+    compiled = rg.compile(square)
+    deadline = time.monotonic() + 60.0
+    while compiled.value_and_grad(1.5) == (6.75, 9.0) and compiled.stats().programs[0].tier != "llvm":
+        assert time.monotonic() < deadline
+    assert compiled.value_and_grad(2.0) == (12.0, 12.0)
+    assert asked == []
 
 
 def test_files_are_of_this_compiler_and_this_processor(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:

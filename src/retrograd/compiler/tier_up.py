@@ -76,6 +76,7 @@ class TierUp:
             self.catch_up()
         elif self._tier == "auto" and not self._notified:
             self._notified = True
+            _load_what_loads_code()
             self._cache.notify_when_hot(THRESHOLD, became_hot, weakref.ref(self))
 
     def await_code(self, number: int, plain_nodes: int) -> None:
@@ -118,10 +119,12 @@ class TierUp:
             if batch == GROUP:
                 self._compile_group(number, fact, run)
                 return
-            # Where either may be faster, vectors come first: they take LLVM less time.
-            either = batch == 1 and _nodes_an_instruction(fact) >= _FEW_NODES
+            # Where either may be faster, vectors come first: they take LLVM less time, unless scalar code is there.
+            scalar, either = batch < 2 or fact["one_by_one"], batch == 1 and _nodes_an_instruction(fact) >= _FEW_NODES
+            length = self._scalar_of_files(number, fact) if scalar else None
             vectors = either and compile_program(self._cache, number, batch, run, _most_lines(fact))
-            length = self._compile_scalar(number, fact, run) if batch < 2 or fact["one_by_one"] else None
+            if scalar and length is None:
+                length = self._compile_scalar(number, fact, run)
             if not vectors and batch > 0 and (length is None or (batch == 1 and _may_be_slow(fact, length))):
                 most = None if length is None else _most_lines(fact)
                 vectors = self._may_take_long(fact, length) and compile_program(self._cache, number, batch, run, most)
@@ -155,6 +158,15 @@ class TierUp:
                 return length
         return None
 
+    def _scalar_of_files(self, number: int, fact: dict[str, Any]) -> int | None:
+        """The same of scalar code that an earlier process has made; None where there is no such code."""
+        from .backends.code_files import code_files
+        from .backends.loops.kept_code import NotKeptError, refused
+
+        with contextlib.suppress(NotKeptError):
+            return self._compile_scalar(number, fact, refused) if code_files() else None
+        return None
+
     def _may_take_long(self, fact: dict[str, Any], length: int | None) -> bool:
         """Whether to compile all instructions of a program that has scalar code of that length, or none."""
         if fact["instructions"] <= _MOST_INSTRUCTIONS or (self._tier == "llvm" and length is None):
@@ -172,6 +184,15 @@ class TierUp:
         """What is known of a specialization. Raises IndexError if it was dropped."""
         found = [fact for fact in self._cache.facts() if fact["number"] == number]
         return found[0]
+
+
+def _load_what_loads_code() -> None:
+    """Load the modules that load machine code, if it is kept in files: a thread would wait for calls at each of them."""
+    from .backends.code_files import code_files
+    from .backends.llvm.jit import available
+
+    if available() and code_files():
+        from .backends.loops import install as _install  # noqa: F401 - for that alone
 
 
 def _most_scalar_nodes(fact: dict[str, Any]) -> int:

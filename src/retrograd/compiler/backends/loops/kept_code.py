@@ -10,18 +10,28 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import ParamSpec
+from typing import ParamSpec, TypeVar
 
 from ..code_files import code_files
 from ..process import Run, digest_of
 from .graph_code import GraphCode
 
-__all__ = ["KeptCode"]
+__all__ = ["KeptCode", "NotKeptError", "refused"]
 
 P = ParamSpec("P")
+R = TypeVar("R")
 
 #: Of so many bytes at most.
 _MOST_BYTES = 1 << 25
+
+
+class NotKeptError(Exception):
+    """Code would have to be made."""
+
+
+def refused(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    """Makes no code, in the place of a ``Run``: only what is kept is wanted."""
+    raise NotKeptError
 
 
 class KeptCode:
