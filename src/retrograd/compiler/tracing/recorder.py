@@ -525,8 +525,10 @@ class Recorder(DecisionRecorder):
 
         None where keys are tuples of something else than numbers and texts.
         """
-        from ..if_conversion.selecting.searches import have_order, is_less  # which imports this module
+        from ..if_conversion.selecting.searches import have_order, is_less, numbered  # which imports this module
 
+        if keys is not items:
+            keys, _ = numbered(list(keys))
         if any(isinstance(key, tuple) for key in keys) and not have_order(keys):
             return None
         best: tuple[Any, ...]
