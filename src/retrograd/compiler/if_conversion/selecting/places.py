@@ -353,9 +353,15 @@ def _is_chosen_whole(thing: Any) -> bool:
 
 def item_by_object(things: dict[Any, Any], key: ObjectTracer) -> Any:
     """``things[key]``, where decisions choose an object, such as a member of an Enum, which is the key."""
-    if not _hash_by_identity(key) or not all(one in things for one in key._rg_things.values()):
+    if not _hash_by_identity(key):
         return things[key]
-    return one_of({place: things[one] for place, one in key._rg_things.items()}, key._rg_key)
+    left = key._rg_key.possible()
+    options = {place: one for place, one in key._rg_things.items() if left is None or place in left}
+    found = {place: things[one] for place, one in options.items() if one in things}
+    absent = [negated(key._rg_key.is_(place)) for place in options if place not in found]
+    if not found or not all(map(must_hold, absent)):
+        return things[key]  # so the function raises
+    return one_of(found, key._rg_key)
 
 
 def _hash_by_identity(key: ObjectTracer) -> bool:
