@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...tracing.bool_tracer import BoolTracer
+from ..selecting.objects import site_of
 from ..tracers.object_tracer import ObjectTracer
 from ..trial import current
 from .tracers import Copied, KeyEntries, KeyEntry, PartialDict, PartialSet
@@ -14,7 +15,7 @@ from .tracers import Copied, KeyEntries, KeyEntry, PartialDict, PartialSet
 if TYPE_CHECKING:
     from ..selecting.selections import Selection
 
-__all__ = ["are_keyed", "asked_of_each", "copied_dict", "is_told_copy"]
+__all__ = ["are_keyed", "asked_of_each", "copied_dict", "is_told_apart"]
 
 
 def are_keyed(thing: Any) -> bool:
@@ -53,12 +54,14 @@ def copied_dict(selection: Selection, test: BoolTracer, yes: Any, no: Any) -> Pa
     return made
 
 
-def is_told_copy(thing: Any) -> bool:
-    """Whether a thing is such a copy, of which is asked which object it is: the next trace has none there."""
+def is_told_apart(thing: Any) -> bool:
+    """Whether a thing was made for one of two, and is asked which object it is: the next trace makes none there."""
     trial = current()
-    if type(thing) is not PartialDict or thing._rg_copied is None or trial is None:
+    copied = thing._rg_copied if type(thing) is PartialDict else None
+    site = copied.site if copied is not None else site_of(thing)
+    if site is None or trial is None:
         return False
-    trial.newly_told_apart.add(thing._rg_copied.site)
+    trial.newly_told_apart.add(site)
     return True
 
 

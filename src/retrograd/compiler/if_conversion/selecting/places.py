@@ -18,7 +18,7 @@ from ...tracing.bool_tracer import BoolTracer, is_comparison
 from ...tracing.choice_tracer import ChoiceTracer, is_choice
 from ...tracing.float_tracer import FloatTracer
 from ..containers.selected_array import SelectedArray, selected
-from ..keyed.chosen import is_told_copy
+from ..keyed.chosen import is_told_apart
 from ..keyed.tracers import KEYED, KeyedMethod, PartialDict
 from ..tracers.chosen_arrays import keys_of, place_of
 from ..tracers.conditions import among, joined, must_hold, negated
@@ -101,7 +101,7 @@ def _is_what_may_be_none(maybe: MaybeTracer, other: Any) -> Any:
 def _has_identity(thing: Any) -> bool:
     """Whether a thing in a trace is the very one that it is in the function."""
     kind = type(thing)
-    if any(map(is_told_copy, thing._rg_things.values() if kind is ObjectTracer else [thing])):
+    if any(map(is_told_apart, thing._rg_things.values() if kind is ObjectTracer else [thing])):
         return False
     is_object = may_be_chosen(thing) and (kind is ObjectTracer or fields_of(thing) is None)
     return is_object or kind in (bool, type) or isinstance(thing, (type, types.ModuleType))
