@@ -104,12 +104,15 @@ def sorted_by(things: Sequence[Any], key: Callable[[Any], Any] | None = None, re
     given = list(things) if key is None else list(map(key, things))
     keys, rest = (given, None) if key is None and are_numbers else numbered(given)
     most, what = (_MOST_NUMBERS, "numbers") if are_numbers else (_MOST_SORTED, "things")
-    selects = is_open(keys)
-    if selects and len(keys) > most:
+    selects, trial = is_open(keys), current()
+    if selects and (len(keys) > most or not have_order(keys)):
         selects = False
-        if (trial := current()) is not None:
-            trial.note(f"it sorts more than {most} {what}")
-    if not selects or not have_order(keys):
+        if trial is not None:
+            is_long = len(keys) > most
+            trial.note(
+                f"it sorts more than {most} {what}" if is_long else "it sorts other things than numbers and texts"
+            )
+    if not selects:
         if in_arms() and not {float, int, str}.issuperset(map(type, keys)):
             raise refuse("sorts what may do something else than compare")
         return [things[i] for i in sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)]
