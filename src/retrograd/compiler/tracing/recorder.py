@@ -527,8 +527,7 @@ class Recorder(DecisionRecorder):
         """
         from ..if_conversion.selecting.searches import have_order, is_less, numbered  # which imports this module
 
-        if keys is not items:
-            keys, _ = numbered(list(keys))
+        keys = keys if keys is items else numbered(list(keys))[0]
         if any(isinstance(key, tuple) for key in keys) and not have_order(keys):
             return None
         best: tuple[Any, ...]
