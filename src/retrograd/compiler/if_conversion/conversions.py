@@ -452,7 +452,7 @@ def _asked_by(code: types.CodeType, made: types.CodeType, is_converted: bool) ->
     names = frozenset().union(*(one.co_names for one in codes_of(code)))
     identity = tests_identity(made if is_converted else code) or not names.isdisjoint(IDENTITY)
     asked = tests_none(made if is_converted else code), asks_what_it_is(code), identity, looks_inside(made)
-    tells = tests_identity(code) or not names.isdisjoint(_TELLS)
+    tells = identity or not names.isdisjoint(_TELLS)
     return *asked, stored_attributes(code), read_attributes(code) | ({"*"} if tells else frozenset())
 
 

@@ -300,6 +300,11 @@ class Trial:
         is_kept = asked.stores.isdisjoint([*names, "*"]) and asked.reads.isdisjoint([*methods, "*"])
         return site if is_kept and not asked.inside and site not in self._told_apart else None
 
+    def allow_copy(self) -> Site | None:
+        """The line that runs, if a copy may be made there of one of two dictionaries."""
+        site = running_line()
+        return None if self.asked.identity or site in self._told_apart else site
+
     def look_at_parts(self) -> None:
         """At the end of the trace: what objects were made for has the parts that it had then."""
         from .selecting.objects import parts_differ  # which imports this module

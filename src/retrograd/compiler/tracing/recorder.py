@@ -528,8 +528,9 @@ class Recorder(DecisionRecorder):
 
         None where keys are tuples of something else than numbers and texts.
         """
-        from ..if_conversion.selecting.searches import have_order, is_less  # which imports this module
+        from ..if_conversion.selecting.searches import have_order, is_less, numbered  # which imports this module
 
+        keys = keys if keys is items else numbered(list(keys))[0]
         if any(isinstance(key, tuple) for key in keys) and not have_order(keys):
             return None
         best: tuple[Any, ...]

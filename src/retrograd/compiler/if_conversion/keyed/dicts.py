@@ -10,6 +10,7 @@ from typing import Any
 
 from ...tracing.bool_tracer import is_comparison
 from ...tracing.choice_tracer import is_choice
+from ..conversions import Site
 from ..selecting.searches import sorted_entries
 from ..selecting.selections import NUMBERS, chosen_at
 from ..selecting.stores import Place
@@ -51,6 +52,7 @@ __all__ = [
     "method",
     "method_among",
     "missing",
+    "note_stale",
     "plain",
     "read",
     "read_on",
@@ -284,17 +286,28 @@ def _have_same_key(one: KeyEntry, other: KeyEntry) -> bool:
     return one.key is other.key and one.is_there is other.is_there and one.since is other.since
 
 
+def note_stale(site: Site) -> None:
+    """A copy of one of two dictionaries is read, and one of them has changed: the next trace makes none there."""
+    trial = current()
+    if trial is not None:
+        trial.newly_told_apart.add(site)
+        trial.breaks()
+
+
 # --- changes ------------------------------------------------------------------------------------------------------
 
 
 def replace(thing: Any, entries: Iterable[KeyEntry]) -> None:
     """It has other entries from now on, as far as the arms are taken that run."""
     trial = current()
+    if thing._rg_copied is not None and trial is not None:
+        trial.newly_told_apart.add(thing._rg_copied.site)
+        cannot("is changed, and may be one of two")
     made = KeyEntries(filter(is_kept, entries))
     if in_arms() and trial is not None:
-        trial.store(Place(thing, "_rg_entries", False), made)
+        trial.store(Place(thing, "_rg_now", False), made)
     else:
-        thing._rg_entries = made
+        thing._rg_now = made
 
 
 def store(thing: PartialDict, key: Any, value: Any) -> None:

@@ -30,6 +30,7 @@ __all__ = [
     "cannot",
     "chosen_of",
     "either",
+    "is_constant",
     "is_kept",
     "is_open",
     "is_surely",
@@ -83,7 +84,7 @@ def keys_of(key: Any) -> list[Key]:
     if kind is ObjectTracer:
         things = key._rg_things
         return [(_constant(one), key._rg_key.is_(place)) for place, one in things.items()]
-    if kind is tuple and not _is_constant(key):
+    if kind is tuple and not is_constant(key):
         return _keys_of_tuple(key)
     return [(_constant(key), True)]
 
@@ -107,7 +108,7 @@ def _keys_of_choice(key: ChoiceTracer) -> list[Key]:
 def _keys_of_tuple(key: tuple[Any, ...]) -> list[Key]:
     parts = list(map(keys_of, key))
     count = math.prod(map(len, parts))
-    if count > _MOST_OF_TUPLE and all(part.kind is int if is_choice(part) else _is_constant(part) for part in key):
+    if count > _MOST_OF_TUPLE and all(part.kind is int if is_choice(part) else is_constant(part) for part in key):
         return [(key, True)]
     if count > MOST:
         cannot("has keys of which there may be too many")
@@ -120,16 +121,16 @@ def _keys_of_tuple(key: tuple[Any, ...]) -> list[Key]:
 
 
 def _constant(key: Any) -> Any:
-    if not _is_constant(key):
+    if not is_constant(key):
         cannot(f"has a {type(key).__name__} as a key")
     return key
 
 
-def _is_constant(key: Any) -> bool:
+def is_constant(key: Any) -> bool:
     """Whether to hash a key, and to compare it, runs no code of the user's, and tells what it is."""
     kind: Any = type(key)
     if kind is tuple or is_still_tuple(kind):
-        return all(map(_is_constant, key))
+        return all(map(is_constant, key))
     if kind is float:
         return bool(key == key)  # a NaN is another key each time
     if kind in (int, str, bool, type(None), bytes):

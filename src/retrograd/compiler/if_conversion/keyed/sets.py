@@ -21,7 +21,7 @@ __all__ = ["equal", "method", "operated", "set_of"]
 def set_of(things: Any = ()) -> PartialSet:
     """``set(things)``."""
     made = PartialSet((), set)
-    made._rg_entries = type(made._rg_entries)(_united((), things))
+    made._rg_now = type(made._rg_entries)(_united((), things))
     return made
 
 

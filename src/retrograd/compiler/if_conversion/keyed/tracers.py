@@ -7,11 +7,14 @@ one entry is there for a key. Where a plain dictionary is wanted, that it has th
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-__all__ = ["KEYED", "KeyEntries", "KeyEntry", "KeyedMethod", "PartialDict", "PartialSet", "PartialView"]
+if TYPE_CHECKING:
+    from ..conversions import Site
+
+__all__ = ["KEYED", "Copied", "KeyEntries", "KeyEntry", "KeyedMethod", "PartialDict", "PartialSet", "PartialView"]
 
 
 class KeyEntry(NamedTuple):
@@ -30,6 +33,13 @@ class KeyEntries(tuple[KeyEntry, ...]):
     __slots__ = ()
 
 
+class Copied(NamedTuple):
+    """Of a copy of one of two dictionaries that decisions choose, which does not change."""
+
+    site: Site  #: where that was
+    changes: Sequence[Callable[[], bool]]  #: what tells whether one of them has changed since
+
+
 class _Keyed:
     """Args:
     entries: what it may have.
@@ -38,16 +48,27 @@ class _Keyed:
     """
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]
-    __slots__ = ("_rg_asked", "_rg_entries", "_rg_factory", "_rg_fresh", "_rg_is_result", "_rg_kind", "_rg_shown")
+    __slots__ = (
+        *("_rg_asked", "_rg_copied", "_rg_factory", "_rg_fresh", "_rg_is_result", "_rg_kind", "_rg_now"),
+        "_rg_shown",
+    )
 
     def __init__(self, entries: Iterable[KeyEntry], kind: type, factory: Callable[[], Any] | None = None) -> None:
-        self._rg_entries: KeyEntries = KeyEntries(entries)
+        self._rg_now: KeyEntries = KeyEntries(entries)
         self._rg_kind = kind
         self._rg_factory = factory
         self._rg_is_result = False
+        self._rg_copied: Copied | None = None
         self._rg_asked: dict[tuple[int, int], tuple[Any, ...]] = {}  # whether it has a key, by that, and its entries
         self._rg_fresh: dict[Any, Any] = {}  # what was made of keys that were not there, by key
         self._rg_shown: dict[int, tuple[Any, Any]] = {}  # keys that a loop reads, and which are there, by their ids
+
+    @property
+    def _rg_entries(self) -> KeyEntries:
+        """What it may have now; of a copy, if what it was chosen from still has the same."""
+        if self._rg_copied is not None and any(has_changed() for has_changed in self._rg_copied.changes):
+            _actions().note_stale(self._rg_copied.site)
+        return self._rg_now
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # isinstance(x, dict) decides as it does in plain Python

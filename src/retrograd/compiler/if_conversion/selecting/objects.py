@@ -32,6 +32,7 @@ __all__ = [
     "own_class",
     "parts_differ",
     "parts_of",
+    "site_of",
 ]
 
 _FACTORIES = (list, dict, tuple, set, dataclasses.MISSING)
@@ -186,6 +187,11 @@ def made_of_parts(kind: Any, parts: Mapping[str, Any], site: Site) -> Any:
     for name, part in {**parts, "_rg_site": site}.items():
         object.__setattr__(thing, name, part)
     return thing
+
+
+def site_of(thing: Any) -> Site | None:
+    """Where an object was made that stands for one of two; None of another thing."""
+    return thing._rg_site if "_rg_class" in vars(type(thing)) else None
 
 
 def parts_differ(thing: Any, parts: Mapping[str, Any]) -> bool:

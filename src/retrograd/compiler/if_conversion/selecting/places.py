@@ -18,6 +18,7 @@ from ...tracing.bool_tracer import BoolTracer, is_comparison
 from ...tracing.choice_tracer import ChoiceTracer, is_choice
 from ...tracing.float_tracer import FloatTracer
 from ..containers.selected_array import SelectedArray, selected
+from ..keyed.chosen import is_told_apart
 from ..keyed.tracers import KEYED, KeyedMethod, PartialDict
 from ..tracers.chosen_arrays import keys_of, place_of
 from ..tracers.conditions import among, joined, must_hold, negated
@@ -100,6 +101,8 @@ def _is_what_may_be_none(maybe: MaybeTracer, other: Any) -> Any:
 def _has_identity(thing: Any) -> bool:
     """Whether a thing in a trace is the very one that it is in the function."""
     kind = type(thing)
+    if any(map(is_told_apart, thing._rg_things.values() if kind is ObjectTracer else [thing])):
+        return False
     is_object = may_be_chosen(thing) and (kind is ObjectTracer or fields_of(thing) is None)
     return is_object or kind in (bool, type) or isinstance(thing, (type, types.ModuleType))
 
@@ -350,9 +353,15 @@ def _is_chosen_whole(thing: Any) -> bool:
 
 def item_by_object(things: dict[Any, Any], key: ObjectTracer) -> Any:
     """``things[key]``, where decisions choose an object, such as a member of an Enum, which is the key."""
-    if not _hash_by_identity(key) or not all(one in things for one in key._rg_things.values()):
+    if not _hash_by_identity(key):
         return things[key]
-    return one_of({place: things[one] for place, one in key._rg_things.items()}, key._rg_key)
+    left = key._rg_key.possible()
+    options = {place: one for place, one in key._rg_things.items() if left is None or place in left}
+    found = {place: things[one] for place, one in options.items() if one in things}
+    absent = [negated(key._rg_key.is_(place)) for place in options if place not in found]
+    if not found or not all(map(must_hold, absent)):
+        return things[key]  # so the function raises
+    return one_of(found, key._rg_key)
 
 
 def _hash_by_identity(key: ObjectTracer) -> bool:

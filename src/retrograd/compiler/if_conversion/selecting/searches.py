@@ -6,6 +6,7 @@ Python's own functions ask how comparisons come out. These select among what eac
 from __future__ import annotations
 
 import bisect
+import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 
 from ....engine import Value
 from ...tracing.bool_tracer import BoolTracer
-from ...tracing.choice_tracer import is_choice
+from ...tracing.choice_tracer import is_choice, own_kind
 from ...tracing.float_tracer import is_tracer
 from ..tracers.conditions import joined, must_hold, negated
 from ..tracers.frozen_list import FrozenList
@@ -34,6 +35,7 @@ __all__ = [
     "largest_by",
     "median",
     "note_no_nan",
+    "numbered",
     "order_of",
     "place_of",
     "sorted_by",
@@ -99,23 +101,24 @@ def sorted_by(things: Sequence[Any], key: Callable[[Any], Any] | None = None, re
     are_numbers = all(type(one) in NUMBERS for one in things)
     if key is None and not are_numbers:
         key = key_of_order(things)
-    keys = list(things) if key is None else [_with_numbers(key(one)) for one in things]
+    given = list(things) if key is None else list(map(key, things))
+    keys, rest = (given, None) if key is None and are_numbers else numbered(given)
     most, what = (_MOST_NUMBERS, "numbers") if are_numbers else (_MOST_SORTED, "things")
-    selects = is_open(keys)
-    if selects and len(keys) > most:
+    selects, trial = is_open(keys), current()
+    if selects and (len(keys) > most or not have_order(keys)):
         selects = False
-        if (trial := current()) is not None:
-            trial.note(f"it sorts more than {most} {what}")
-    if not selects or not have_order(keys):
+        if trial is not None:
+            is_long = len(keys) > most
+            trial.note(
+                f"it sorts more than {most} {what}" if is_long else "it sorts other things than numbers and texts"
+            )
+    if not selects:
         if in_arms() and not {float, int, str}.issuperset(map(type, keys)):
             raise refuse("sorts what may do something else than compare")
         return [things[i] for i in sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)]
-    if key is None:
-        _exchange(keys, [], [True] * len(keys), reverse)
-        return keys
-    ordered = list(things)
-    _exchange(keys, [ordered], [True] * len(keys), reverse)
-    return ordered
+    others = list(things) if key is not None else rest
+    _exchange(keys, [] if others is None else [others], [True] * len(keys), reverse)
+    return others if key is not None and others is not None else _whole(keys, others)
 
 
 def sorted_entries(
@@ -125,14 +128,17 @@ def sorted_entries(
 
     Those that are there come first, unless the keys are constants, which have their order whatever is there.
     """
-    ordered, is_there, keys = list(things), list(tests), list(map(_with_numbers, by))
+    ordered, is_there, keys = list(things), list(tests), list(by)
     if all(map(_is_constant, keys)) and have_order(keys):
         places = sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
         return [ordered[i] for i in places], [is_there[i] for i in places]
+    are_keys = all(one is key for one, key in zip(ordered, keys, strict=True))
+    keys, rest = numbered(keys)
     if len(keys) > _MOST_SORTED or not have_order(keys):
         raise refuse("sorts a list whose length decisions choose")
-    _exchange(keys, [ordered], is_there, reverse)
-    return ordered, is_there
+    others = rest if are_keys else ordered
+    _exchange(keys, [] if others is None else [others], is_there, reverse)
+    return _whole(keys, others) if are_keys else ordered, is_there
 
 
 def _exchange(keys: list[Any], others: list[list[Any]], is_there: list[Any], reverse: bool) -> None:
@@ -157,11 +163,68 @@ def _exchange(keys: list[Any], others: list[list[Any]], is_there: list[Any], rev
                 each[i], each[j] = exchanged(test, each[i], each[j])
 
 
-def _with_numbers(key: Any) -> Any:
-    """A key with 0 and 1 for the truth values in it, which are ordered like them."""
-    if type(key) is tuple:
-        return tuple(map(_with_numbers, key))
+def numbered(keys: list[Any]) -> tuple[list[Any], list[Any] | None]:
+    """Keys with numbers in the places of truth values and texts, which compare as these do; and what those were.
+
+    That is None where there are no such, or nothing is traced that compares.
+    """
+    if current() is None or not (is_open(keys) or any(map(_is_chosen, keys))):
+        return keys, None
+    return _numbered(keys)
+
+
+def _numbered(keys: Sequence[Any]) -> tuple[list[Any], list[Any] | None]:
+    kinds, count = set(map(type, keys)), len(keys)
+    are_tuples = count > 0 and all(kind is tuple or is_still_tuple(kind) for kind in kinds)
+    if are_tuples and len(set(map(len, keys))) == 1 and len(keys[0]) > 0:
+        columns = [_numbered(one) for one in zip(*keys, strict=True)]
+        made = list(zip(*(numbers for numbers, _ in columns), strict=True))
+        if all(rest is None for _, rest in columns):
+            return list(keys), None
+        if kinds != {tuple}:
+            return made, list(keys)
+        return made, list(zip(*([None] * count if rest is None else rest for _, rest in columns), strict=True))
+    if not kinds.isdisjoint({bool, BoolTracer}):
+        return list(map(_as_number, keys)), list(keys)
+    if (ranks := _ranks(keys)) is not None:
+        return ranks, list(keys)
+    return list(keys), None
+
+
+def _as_number(key: Any) -> Any:
     return chosen_at(key, 1, 0) if type(key) is BoolTracer else int(key) if type(key) is bool else key
+
+
+def _ranks(keys: Sequence[Any]) -> list[Any] | None:
+    """The places that texts have in their order, some of which decisions may choose; None of other things."""
+    options = [key.possible() if is_choice(key) else frozenset({key}) for key in keys if own_kind(key) is str]
+    if len(options) < len(keys) or not all(options):
+        return None
+    ranks = {text: rank for rank, text in enumerate(sorted(frozenset[Any]().union(*map(frozenset, options))))}
+    found = []
+    for key, texts in zip(keys, options, strict=True):
+        first, *others = sorted(texts or ())
+        rank: Any = ranks[first]
+        for text in others:
+            rank = chosen_at(key.is_(text), ranks[text], rank)
+        found.append(rank)
+    return found
+
+
+def _is_chosen(key: Any) -> bool:
+    """Whether decisions choose a key, or a part of it."""
+    return any(map(_is_chosen, key)) if isinstance(key, tuple) else is_choice(key) or type(key) is BoolTracer
+
+
+def _whole(keys: list[Any], rest: list[Any] | None) -> list[Any]:
+    """What keys were made of, of them and of what ``numbered`` gave beside them."""
+    return keys if rest is None else list(map(_put_back, keys, rest))
+
+
+def _put_back(key: Any, rest: Any) -> Any:
+    if rest is None:
+        return key
+    return tuple(map(_put_back, key, rest)) if type(rest) is tuple else rest
 
 
 def _parts(key: Any) -> tuple[Any, ...]:
@@ -246,6 +309,7 @@ def note_no_nan(things: Iterable[Any]) -> None:
 
 def largest_by(name: str, things: Sequence[Any], keys: Sequence[Any]) -> Any:
     """``max(things, key=…)``, or ``min``, in an arm: the first whose key no other's is larger, or smaller, than."""
+    keys, _ = numbered(list(keys))
     if not (things and have_order(keys)):
         raise refuse(f"calls {name} with a key that may do something else than compare")
     best, *others = zip(things, keys, strict=True)
@@ -261,8 +325,16 @@ def is_less(one: Any, other: Any) -> Any:
         return one < other
     found: Any = False
     for a, b in zip(one[::-1], other[::-1], strict=True):
-        found = joined("maximum", is_less(a, b), joined("minimum", a == b, found))
+        found = joined("maximum", is_less(a, b), joined("minimum", _are_equal(a, b), found))
     return found
+
+
+def _are_equal(one: Any, other: Any) -> Any:
+    """``one == other``, of the same."""
+    if not isinstance(one, tuple):
+        return one == other
+    parts = map(_are_equal, one, other)
+    return functools.reduce(functools.partial(joined, "minimum"), parts, True)
 
 
 def exchanged(test: Any, one: Any, other: Any) -> tuple[Any, Any]:

@@ -97,6 +97,8 @@ class Selection:
             return made
         if (chosen := self._of_objects(yes, no)) is not None:
             return chosen
+        if (copied := self._of_dicts(yes, no)) is not None:
+            return copied
         of_one_kind = kinds[0] is kinds[1]
         raise refuse(
             f"gives another {kinds[0].__name__}, and only numbers and what holds them can be selected"
@@ -221,6 +223,11 @@ class Selection:
         from ..keyed import entries  # which imports this module
 
         return entries.merged(self, self._test, yes, no)
+
+    def _of_dicts(self, yes: Any, no: Any) -> Any:
+        from ..keyed.chosen import copied_dict  # which imports this module
+
+        return copied_dict(self, self._test, yes, no)
 
     def _of_truths(self, yes: Any, no: Any) -> Any:
         if type(yes) is type(no) is bool:

@@ -17,7 +17,7 @@ from ...guards import builtin_overrides
 from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import ChoiceTracer, is_choice
 from ..keyed.tracers import KEYED
-from ..selecting.searches import sorted_entries
+from ..selecting.searches import have_order, is_less, numbered, sorted_entries
 from ..selecting.selections import chosen_at, may_be_chosen, unset
 from ..selecting.stores import Place
 from ..trial import attempted, current, in_arms, recorder, refuse, refuse_lists, running_line
@@ -258,16 +258,20 @@ def _largest(name: str, *things: Any, **options: Any) -> Any:
 
     if len(things) != 1:
         return NotImplemented
-    key = options.get("key")
+    key, entries = options.get("key"), entries_of(things[0])
+    keys = [
+        one.item if key is None else _computed(functools.partial(call, key, one.item), one.is_there) for one in entries
+    ]
+    keys, _ = numbered(keys)
+    less = is_less if any(isinstance(one, tuple) for one in keys) and have_order(keys) else operator.lt
     found: Any = None
     best: Any = None
     has: Any = False
-    for one in entries_of(things[0]):
-        mine = one.item if key is None else _computed(functools.partial(call, key, one.item), one.is_there)
+    for one, mine in zip(entries, keys, strict=True):
         if has is False:
             found, best, has = one.item, mine, one.is_there
             continue
-        is_better = mine > best if name == "max" else mine < best
+        is_better = less(best, mine) if name == "max" else less(mine, best)
         test = both(one.is_there, joined("maximum", negated(has), is_better))
         found = chosen_at(test, one.item, found)
         best, has = chosen_at(test, mine, best), joined("maximum", has, one.is_there)
