@@ -187,7 +187,7 @@ class TierUp:
 
 
 def _load_what_loads_code() -> None:
-    """Load the modules that load machine code, if it is kept in files: a thread would wait for calls at each of them."""
+    """Load the modules that load machine code, if it is kept in files: in a thread each would wait for calls."""
     from .backends.code_files import code_files
     from .backends.llvm.jit import available
 
