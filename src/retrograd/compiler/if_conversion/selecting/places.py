@@ -368,7 +368,7 @@ def _places(thing: Any, key: ChoiceTracer) -> list[Any]:
     options = key.possible()
     if options is None and type(key.constant) is int and type(thing) is not dict:
         return _all_places(thing, key)
-    if options is None or len(options) > _MOST_PLACES:
+    if options is None or len(options) > (_MOST_PLACES if type(thing) is dict else _MOST_IN_LISTS):
         return []
     found: list[Any] = []
     for option in sorted(options, key=repr):
