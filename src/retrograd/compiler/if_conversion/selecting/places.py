@@ -223,10 +223,12 @@ def item(thing: Any, key: Any, at_once: bool = False) -> Any:
 
 def _at_one_of(things: Any, keys: Mapping[Any, Any]) -> Any:
     """What is at one of some keys, of which each has a test that it is the one."""
-    (first, _), *others = keys.items()
-    found = things[first]
+    (found, _), *others = ((things[one], test) for one, test in keys.items())
+    tests, items = [test for _, test in others], [one for one, _ in others]
+    if len(others) > 1 and (number := recorder().one_of(tests, [found, *items])) is not None:
+        return number
     for one, test in others:
-        found = chosen_at(test, things[one], found)
+        found = chosen_at(test, one, found)
     return found
 
 
