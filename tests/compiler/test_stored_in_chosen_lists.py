@@ -164,35 +164,54 @@ def test_chosen_from_more_than_follow_each_other() -> None:
     check_values(states, count=14)
 
 
+def solved(rows: Any, right: Any) -> Any:
+    """Gaussian elimination with partial pivoting."""
+    a, b = [list(row) for row in rows], list(right)
+    n = len(b)
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(a[i][k]) > abs(a[best][k]):
+                best = i
+        if best != k:
+            a[k], a[best] = a[best], a[k]
+            b[k], b[best] = b[best], b[k]
+        for i in range(k + 1, n):
+            factor = a[i][k] / a[k][k]
+            if factor == 0.0:
+                continue
+            for j in range(k + 1, n):
+                a[i][j] -= factor * a[k][j]
+            b[i] -= factor * b[k]
+    x = [0.0] * n
+    for i in reversed(range(n)):
+        x[i] = (b[i] - sum(a[i][j] * x[j] for j in range(i + 1, n))) / a[i][i]
+    return x
+
+
 def test_rows_that_change_places_in_a_loop_that_data_end() -> None:
-    def solved(a: Any, b: Any) -> Any:
-        for k in range(2):
-            best = k
-            for i in range(k + 1, 2):
-                if abs(a[i][k]) > abs(a[best][k]):
-                    best = i
-            if best != k:
-                a[k], a[best] = a[best], a[k]
-                b[k], b[best] = b[best], b[k]
-            for i in range(k + 1, 2):
-                factor = a[i][k] / a[k][k]
-                for j in range(k, 2):
-                    a[i][j] -= factor * a[k][j]
-                b[i] -= factor * b[k]
-        y = b[1] / a[1][1]
-        return [(b[0] - a[0][1] * y) / a[0][0], y]
-
     def newton(p: Any, xs: Any) -> Any:
-        x, y = xs[0] * 2.0, xs[1] * 3.0
-        for _ in range(30):
-            miss = [x * x * p[0] + y - 1.0 - xs[2], x * 2.0 - y * (y + p[1]) + xs[3]]
-            if max(abs(one) for one in miss) < 1e-11:
+        x = [0.5] * 6
+        for _ in range(20):
+            miss, rows = [], []
+            for i in range(6):
+                # Data choose which of two rows has the large one in a column.
+                ahead = i + 1 - 2 * (i % 2) if xs[i // 2] > 0.5 else i
+                miss.append(5.0 * x[ahead] + p[0] * x[i] * abs(x[i]) - xs[6 + i])
+                row = [0.0] * 6
+                row[ahead] += 5.0
+                row[i] += 2.0 * p[0] * abs(x[i])
+                if xs[6] > xs[7]:
+                    row[(i + 2) % 6] += 0.1 * p[1]
+                rows.append(row)
+            if max(abs(one) for one in miss) < 1e-9:
                 break
-            step = solved([[2.0 * p[0] * x, 1.0], [2.0, -2.0 * y - p[1]]], miss)
-            x, y = x - step[0], y - step[1]
-        return x * y * p[2]
+            step = solved(rows, miss)
+            for i in range(6):
+                x[i] = x[i] - step[i]
+        return x[0] * p[2] + x[1] * x[2] - x[3] * x[3]
 
-    check(newton, most=6)
+    check(newton, count=12, most=4)
 
 
 @pytest.mark.parametrize("place", [2, -3])
