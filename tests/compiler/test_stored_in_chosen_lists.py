@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import random
 from collections import deque
@@ -263,6 +264,21 @@ def test_a_list_of_another_length_is_copied_from_it() -> None:
         return sum(wide) + 2.0 * sum(row) + 3.0 * sum(one) + before
 
     check_values(copied)
+
+
+def test_copies_are_lists_of_their_own() -> None:
+    def copies(p: Any, xs: Any) -> Any:
+        one, other = [p[0], xs[0]], [p[1], xs[1]]
+        row = one if xs[2] > 0.5 else other
+        mine = [copy.copy(row), row.copy(), list(row), row[:], [*row], copy.deepcopy(row)]
+        for i, each in enumerate(mine):
+            each[0] = 0.1 * i
+        row[1] = p[2]
+        if xs[3] > 0.5:
+            mine[0][1] += 1.0
+        return sum(a * b for a, b in [*mine, row]) + one[0] * one[1] - other[0] * other[1]
+
+    check_values(copies)
 
 
 def test_lists_among_the_arguments_are_changed() -> None:

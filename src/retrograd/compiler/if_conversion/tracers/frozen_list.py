@@ -126,6 +126,10 @@ class FrozenList:
         """A list of one's own."""
         return list(self._checked())
 
+    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
+        """As ``copy.copy`` and ``copy.deepcopy`` read it: a copy is a list of its own."""
+        return list, (self.copy(),)
+
     def index(self, *arguments: Any) -> int:
         """As of a list."""
         return self.copy().index(*arguments)
