@@ -18,7 +18,7 @@ import numpy as np
 
 from ... import engine
 from ...engine import Value
-from ...index import IndexTracer
+from ...index import RELATIONS, IndexTracer
 from .bool_tracer import Purpose, is_comparison, refuse_mask
 from .float_tracer import FloatTracer
 
@@ -57,7 +57,10 @@ class ChoiceTracer:
         index: the tracer that selects by it, of an argument.
     """
 
-    __slots__ = ("_is_decided", "_recorder", "_tests", "constant", "index", "kind", "largest", "node", "options")
+    __slots__ = (
+        *("_is_decided", "_line", "_recorder", "_tests"),
+        *("constant", "index", "kind", "largest", "node", "options"),
+    )
 
     def __init__(
         self,
@@ -77,6 +80,7 @@ class ChoiceTracer:
             options if options is not None and len(options) <= _MOST_OPTIONS else None
         )
         self.index: IndexTracer | None = None
+        self._line: _Line | None = None  # of ``n + 1`` or ``8 - n``: where it is on that of n
         self._is_decided = False
         self._tests: dict[int | str, Any] = {}  # whether it is a certain one
 
@@ -107,7 +111,7 @@ class ChoiceTracer:
     def of_kind(self, kind: type) -> ChoiceTracer:
         """The same as an int of another type."""
         made = ChoiceTracer(self._recorder, self.node, self.constant, self.options, self.largest, kind)
-        made.index = self.index
+        made.index, made._line = self.index, self._line
         return made
 
     def number(self) -> FloatTracer:
@@ -124,6 +128,8 @@ class ChoiceTracer:
                 found = frozenset(one for one in found or () if isinstance(one, str) or relation(one, right) is outcome)
             elif (wanted := self._recorder.asked_among(test, self.node)) is not None and found is not None:
                 found = found & wanted if outcome else found - wanted
+        if self._line is not None and found is not None and (of_other := self._line.of.possible()) is not None:
+            found &= frozenset(map(self._line.at, of_other))
         return found
 
     def is_(self, constant: int | str) -> Any:
@@ -167,7 +173,9 @@ class ChoiceTracer:
         if row in _MAKES_MINUS_ZERO:  # which no int is
             node = engine.apply("where", engine.apply("equal", node, 0.0), 0.0, node)
         constant = function(one.constant, two.constant)
-        return ChoiceTracer(self._recorder, node, constant, options, largest, _kind_among((one, two)))
+        made = ChoiceTracer(self._recorder, node, constant, options, largest, _kind_among((one, two)))
+        made._line = _line_of(row, one, two)
+        return made
 
     def __neg__(self) -> Any:
         return self._with("sub", operator.sub, 0, self)
@@ -191,6 +199,9 @@ class ChoiceTracer:
             outcomes = {relation(one, other) for one in self.options or ()}
             if len(outcomes) == 1:  # whichever it is
                 return outcomes.pop()
+            if self._line is not None and abs(self._line.back(other)) <= LARGEST:  # so that arms know what n may be
+                way = kind if self._line.sign > 0 else _MIRRORED.get(kind, kind)
+                return self._line.of._compare(way, RELATIONS[way], self._line.back(other))
             return self._compared(kind, relation, float(other), other)
         if mine is str and type(other) is str and kind in ("==", "!="):
             if self.options is not None and other not in self.options:
@@ -302,6 +313,38 @@ class _Constant(NamedTuple):
 
     def possible(self) -> frozenset[int]:
         return self.options
+
+
+class _Line(NamedTuple):
+    """``offset + n``, or ``offset - n``."""
+
+    of: ChoiceTracer  #: n
+    sign: int  #: 1 or -1
+    offset: int
+
+    def at(self, other: Any) -> int:
+        """What it is where n is another one."""
+        return self.offset + self.sign * int(other)
+
+    def back(self, number: int) -> int:
+        """What n is where it is a certain number."""
+        return self.sign * (number - self.offset)
+
+
+def _line_of(row: str, one: Any, two: Any) -> _Line | None:
+    """Of a sum or a difference of a choice and a constant; None of anything else."""
+    are_plain = type(one) is _Constant, type(two) is _Constant
+    if row not in ("add", "sub") or are_plain[0] is are_plain[1]:
+        return None
+    constant, choice = (one, two) if are_plain[0] else (two, one)
+    sign = -1 if row == "sub" and are_plain[0] else 1
+    offset = -constant.constant if row == "sub" and are_plain[1] else constant.constant
+    line = choice._line or _Line(choice, 1, 0)
+    return _Line(line.of, sign * line.sign, offset + sign * line.offset)
+
+
+#: Relations of numbers whose signs have changed.
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def _is_int(thing: Any) -> bool:

@@ -421,6 +421,7 @@ class ArmStatements:
             assign(holder, target.value),
             assign(key, target.slice),
             ast.Expr(of_arms("places.set_item", new, load(holder), load(key))),
+            assign(holder, ast.Constant(None)),  # so that rows can change places
         ]
 
 

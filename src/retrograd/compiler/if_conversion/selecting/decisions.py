@@ -111,6 +111,7 @@ class Decision:
             self._trial.leave()
             for place, thing in self._selected:
                 self._trial.store(place, thing, self._frame.site)
+            self._stored, self._selected = {}, []  # a variable holds this; so that rows can change places
 
     def fails(self) -> bool:
         """Something was raised in an arm. Whether one is to run alone now."""

@@ -209,7 +209,7 @@ def item(thing: Any, key: Any, at_once: bool = False) -> Any:
         raise refuse(f"reads an item of a {type(thing).__name__}")
     if type(thing) is defaultdict and in_arms():
         note_change()
-    if current() is not None and type(thing) in (list, tuple, dict, FrozenList, range):
+    if current() is not None and type(thing) in (list, tuple, dict, FrozenList, deque, range):
         key = recorder().count(key) if is_comparison(key) else key  # as Python does
         if is_choice(key):
             return _item_by_choice(thing, key, at_once)
@@ -226,10 +226,12 @@ def item(thing: Any, key: Any, at_once: bool = False) -> Any:
 
 def _at_one_of(things: Any, keys: Mapping[Any, Any]) -> Any:
     """What is at one of some keys, of which each has a test that it is the one."""
-    (first, _), *others = keys.items()
-    found = things[first]
+    (found, _), *others = ((things[one], test) for one, test in keys.items())
+    tests, items = [test for _, test in others], [one for one, _ in others]
+    if len(others) > 1 and (number := recorder().one_of(tests, [found, *items])) is not None:
+        return number
     for one, test in others:
-        found = chosen_at(test, things[one], found)
+        found = chosen_at(test, one, found)
     return found
 
 
@@ -377,7 +379,7 @@ def _places(thing: Any, key: ChoiceTracer) -> list[Any]:
     options = key.possible()
     if options is None and type(key.constant) is int and type(thing) is not dict:
         return _all_places(thing, key)
-    if options is None or len(options) > _MOST_PLACES:
+    if options is None or len(options) > (_MOST_PLACES if type(thing) is dict else _MOST_IN_LISTS):
         return []
     found: list[Any] = []
     for option in sorted(options, key=repr):
@@ -418,13 +420,13 @@ def set_item(value: Any, thing: Any, key: Any) -> None:
         for one, number in made.items():
             _set_item(number, thing, one)
         return
-    if not is_choice(key) or type(thing) not in (list, dict) or current() is None:
+    if not is_choice(key) or type(thing) not in (list, FrozenList, deque, dict) or current() is None:
         if not _set_masked(value, thing, key):
             _set_item(value, thing, key)
         return
     tests: dict[Any, Any] = {}  # by place: a negative index is another name of one
     for option in _places(thing, key):
-        place = option + len(thing) if type(thing) is list and option < 0 else option
+        place = option + len(thing) if type(thing) is not dict and option < 0 else option
         tests[place] = joined("maximum", key.is_(option), tests.get(place, False))
     try:
         chosen = {place: chosen_at(test, value, thing[place]) for place, test in tests.items()}
@@ -492,7 +494,7 @@ class Within:
 def is_still(thing: Any, name: Any, is_item: bool) -> bool:
     """Whether to read a part of a thing, and to store it, runs no code of the user's and makes nothing."""
     if is_item:
-        return type(thing) is list or (type(thing) is dict and not is_choice(name) and name in thing)
+        return type(thing) in (list, FrozenList) or (type(thing) is dict and not is_choice(name) and name in thing)
     kind: Any = type(thing)
     still = kind.__setattr__ is object.__setattr__ and kind.__getattribute__ is object.__getattribute__
     found = of_class(kind, name)
@@ -559,7 +561,9 @@ def _set_item(value: Any, thing: Any, key: Any) -> None:
             raise refuse(f"sets items to those of a {type(value).__name__}")
         note_change()
         thing[key] = value
-    elif type(thing) is list and type(key) is int:
+    elif type(thing) is FrozenList and type(key) is int and thing.may_be_stored_in():
+        thing[key] = value
+    elif type(thing) in (list, deque) and type(key) is int:
         _store(Place(thing, key + len(thing) if key < 0 else key, True), value)
     elif type(thing) is np.ndarray and (place := place_of(thing, key)) is not None:
         _store(place, value)

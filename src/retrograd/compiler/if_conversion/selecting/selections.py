@@ -18,7 +18,7 @@ from ...tracing.choice_tracer import CHOICES, LARGEST, WIDE, is_choice, own_kind
 from ...tracing.float_tracer import FloatTracer
 from ..keyed.tracers import KeyEntries, PartialDict, PartialSet
 from ..tracers.conditions import joined, must_hold_around, negated
-from ..tracers.frozen_list import FrozenList
+from ..tracers.frozen_list import FrozenList, Original
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
 from ..tracers.partial_list import Entries, Heap, PartialList
@@ -203,7 +203,8 @@ class Selection:
         trial = current()
         if trial is None:
             raise refuse("gives another list")
-        return FrozenList(self.all_of([*yes], [*no]), (yes, no), trial.breaks)
+        originals = Original(yes, self._test, True), Original(no, self._test, False)
+        return FrozenList(self.all_of([*yes], [*no]), originals, trial.breaks)
 
     def _of_partial_lists(self, yes: Any, no: Any) -> Any:
         from ..tracers import selected_lists  # which imports this module

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,7 @@ import numpy as np
 
 from ...tracing.choice_tracer import is_choice
 from ..selecting.stores import Place
-from ..trial import current, refuse
+from ..trial import current, recorder, refuse
 from .conditions import joined
 
 if TYPE_CHECKING:
@@ -22,8 +24,9 @@ _Array = np.ndarray[Any, Any]
 
 #: An array has so many elements at most that are chosen, or stored, one by one.
 _MOST = 1024
-#: An element is selected among so many at most.
-_MOST_KEYS = 64
+#: An element is selected by tests of each axis among so many at most; among others by its number in a row, by which
+#: machine code looks it up.
+_FEW_KEYS, _MOST_KEYS, _MOST_IN_A_ROW = 16, 64, 256
 
 
 def chosen_of(selection: Selection, yes: _Array, no: _Array) -> _Array:
@@ -83,10 +86,27 @@ def keys_of(array: _Array, key: Any, places: Callable[[Any, Any], Sequence[int]]
     parts = key if type(key) is tuple else (key,)
     if len(parts) != array.ndim or not any(map(is_choice, parts)):
         return {}
+    axes = [
+        [*places(range(size), part)] if is_choice(part) else _known_place(part, size)
+        for size, part in zip(array.shape, parts, strict=True)
+    ]
+    count = math.prod(map(len, axes))
+    is_counted = all(place >= 0 for places in axes for place in places)
+    if is_counted and _FEW_KEYS < count <= _MOST_IN_A_ROW:
+        return _keys_in_a_row(array, parts, axes)
+    return _keys_by_axes(array, parts, axes) if count <= _MOST_KEYS else {}
+
+
+def _known_place(part: Any, size: int) -> list[int]:
+    """Where a part is that no decision chooses; nowhere, if the axis has no such place."""
+    return [part % size] if type(part) is int and -size <= part < size else []
+
+
+def _keys_by_axes(array: _Array, parts: Sequence[Any], axes: Sequence[Sequence[int]]) -> dict[tuple[int, ...], Any]:
     found: dict[tuple[int, ...], Any] = {(): True}
-    for size, part in zip(array.shape, parts, strict=True):
+    for size, part, places in zip(array.shape, parts, axes, strict=True):
         tests: dict[int, Any] = {}  # by place: a negative index is another name of one
-        for place in places(range(size), part) if is_choice(part) else [part] if type(part) is int else []:
+        for place in places:
             is_it = part.is_(place) if is_choice(part) else True
             tests[place % size] = joined("maximum", is_it, tests.get(place % size, False))
         found = {
@@ -94,4 +114,14 @@ def keys_of(array: _Array, key: Any, places: Callable[[Any, Any], Sequence[int]]
             for before, test in found.items()
             for place, is_it in tests.items()
         }
-    return found if len(found) <= _MOST_KEYS else {}
+    return found
+
+
+def _keys_in_a_row(array: _Array, parts: Sequence[Any], axes: Sequence[Sequence[int]]) -> dict[tuple[int, ...], Any]:
+    """The same of many elements, by one number: that of the element in a row, of which each takes one comparison."""
+    number: Any = 0
+    for size, part in zip(array.shape, parts, strict=True):
+        if is_choice(part) and part.options is None:  # it is among the places
+            part = recorder().integer(part.node, float(size))
+        number = number * size + (part if is_choice(part) else part % size)
+    return {one: number.is_(int(np.ravel_multi_index(one, array.shape))) for one in itertools.product(*axes)}

@@ -14,6 +14,7 @@ from ...tracing.choice_tracer import is_choice
 from ..selecting.selections import chosen_at
 from ..trial import current, recorder, refuse
 from .conditions import joined, must_hold, negated
+from .frozen_list import FrozenList, Original
 from .partial_list import Entry
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "is_number",
     "keys_by_parts",
     "one_of",
+    "one_of_lists",
     "places_of",
 ]
 
@@ -125,9 +127,22 @@ def _negative_options(key: Any) -> list[int] | None:
     return None if options is None else sorted(one for one in options if type(one) is int and one < 0)
 
 
+def one_of_lists(things: Sequence[Any], tests: Sequence[Any]) -> FrozenList | None:
+    """The same of lists that have as many items; None of anything else."""
+    trial = current()
+    if len(things) < 2 or trial is None or not {list, FrozenList}.issuperset(map(type, things)):
+        return None
+    if len(set(map(len, things))) > 1:
+        return None
+    items = [one_of(column, tests) for column in zip(*things, strict=True)]
+    return FrozenList(items, [Original(one, test, True) for one, test in zip(things, tests, strict=True)], trial.breaks)
+
+
 def one_of(things: Sequence[Any], tests: Sequence[Any]) -> Any:
     """The one of some things whose test holds; one does."""
     pairs = [(one, test) for one, test in zip(things, tests, strict=True) if test is not False]
+    if (chosen := one_of_lists(*zip(*pairs, strict=True))) is not None:
+        return chosen
     found = pairs[-1][0]
     for one, test in pairs[-2::-1]:
         found = chosen_at(test, one, found)

@@ -1,7 +1,9 @@
-"""A list that decisions choose the items of.
+"""A list that decisions choose the items of: one of two lists, or of some, which are as long.
 
-It is a copy of two lists. While the function reads the copy, it must change neither the copy nor the two. Where it
-does, the copy tells the trial, and the trace is thrown away.
+It has what is selected of their items, and follows them: what is stored in one of them, it has if it is that one, and
+what is stored in it, each of them has that it may be. One that was chosen from others which were chosen, time after
+time, is a copy: while the function reads that, nothing may change. Where something does, the copy tells the trial, and
+the trace is thrown away.
 """
 
 from __future__ import annotations
@@ -9,12 +11,26 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, NoReturn
+from types import ModuleType
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 from ..running_trial import current
 from .partial_list import APPENDING, Originals, changes_in_place, held_elsewhere
 
-__all__ = ["FrozenList"]
+__all__ = ["FrozenList", "Original", "copied_from"]
+
+#: So often a list is chosen from such as were chosen, each of which follows the others.
+_DEEPEST = 6
+#: So many states are remembered in which a list has what the ones have that it was chosen from.
+_MOST_STATES = 4
+
+
+class Original(NamedTuple):
+    """A list that another one may be."""
+
+    thing: Any
+    test: Any  #: a comparison
+    outcome: bool  #: of that, if it is this one
 
 
 class FrozenList:
@@ -22,42 +38,82 @@ class FrozenList:
 
     Args:
         items: those that were chosen.
-        originals: the lists that it is a copy of.
-        fails: called where one of them has changed, or where this is to be.
+        originals: the lists that it may be, of which it is one.
+        fails: called where it can no longer say what it has.
     """
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]
-    __slots__ = ("_fails", "_items", "_originals")
+    __slots__ = ("_copied", "_depth", "_fails", "_follows", "_is_copied", "_items", "_originals", "_states")
 
-    def __init__(self, items: Sequence[Any], originals: Sequence[Any], fails: Callable[[], None]) -> None:
+    def __init__(self, items: Sequence[Any], originals: Sequence[Original], fails: Callable[[], None]) -> None:
         self._items, self._fails = tuple(items), fails
-        self._originals: Originals = {}
-        for one in originals:
-            is_frozen = type(one) is FrozenList
-            self._originals |= held_elsewhere(one._originals) if is_frozen else {id(one): (one, tuple(one))}
+        self._is_copied = False  # something has a copy, which knows nothing of what is stored here
+        frozen = [one.thing for one in originals if type(one.thing) is FrozenList]
+        self._depth: int = 1 + sorted([0, *(one._depth for one in frozen)])[-1]
+        self._follows: bool = self._depth <= _DEEPEST
+        self._originals: tuple[Original, ...] = tuple(originals) if self._follows else ()
+        self._copied: Originals = {}  # those that must not change
+        self._states: list[tuple[tuple[Any, ...], list[tuple[Any, ...]]]] = []  # its items, and those of each
+        self.note()
+        if self._follows:
+            for one in frozen:
+                one.let_go()
+        else:
+            self._depth = 1
+            for each in originals:
+                self._copied |= held_elsewhere(copied_from(each.thing))
+
+    def let_go(self) -> None:
+        """Forget the lists that nothing else holds: nothing can change what they have."""
+        held_here = 2  # by the pair, and by the call
+        left = [
+            one for one in self._originals if type(one.thing) is FrozenList or sys.getrefcount(one.thing) > held_here
+        ]
+        if len(left) < len(self._originals):
+            self._checked()
+            self._originals, self._states = tuple(left), []
+            self.note()
+
+    def may_be_stored_in(self) -> bool:
+        """Whether each list can have what is stored here."""
+        return self._follows and not self._is_copied
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # isinstance(x, list) decides as it does in plain Python
         return list
 
     def _checked(self) -> tuple[Any, ...]:
-        for now, then in self._originals.values():
-            if len(now) != len(then) or not all(map(operator.is_, now, then)):
+        for now, then in self._copied.values():
+            if not _is_the_same(now._checked() if type(now) is FrozenList else now, then):
                 self._fails()
+        if self._originals and not self._is_as_noted():
+            _actions().follow(self)
         return self._items
+
+    def _is_as_noted(self) -> bool:
+        """Whether nothing has changed since it was last seen to have what the lists have that it may be."""
+        items, thens = self._states[-1]
+        return items is self._items and all(map(_is_the_same, self.held_now(), thens))
+
+    def held_now(self) -> list[Sequence[Any]]:
+        """What each list has now that it may be."""
+        things = (one.thing for one in self._originals)
+        return [one._checked() if type(one) is FrozenList else one for one in things]  # each asks others once
+
+    def note(self) -> None:
+        """It has what each list has that it may be."""
+        self._states = [*self._states[1 - _MOST_STATES :], (self._items, [*map(tuple, self.held_now())])]
 
     def __len__(self) -> int:
         return len(self._checked())
 
     def __iter__(self) -> Iterator[Any]:
-        for item in self._checked():  # which looks at an empty one, too
-            self._checked()
-            yield item
+        for i in range(len(self._checked())):
+            yield self._checked()[i]
 
     def __reversed__(self) -> Iterator[Any]:
-        for item in self._checked()[::-1]:
-            self._checked()
-            yield item
+        for i in range(len(self._checked()) - 1, -1, -1):
+            yield self._checked()[i]
 
     def __getitem__(self, key: Any) -> Any:
         found = self._checked()[key]
@@ -69,6 +125,10 @@ class FrozenList:
     def copy(self) -> list[Any]:
         """A list of one's own."""
         return list(self._checked())
+
+    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
+        """As ``copy.copy`` and ``copy.deepcopy`` read it: a copy is a list of its own."""
+        return list, (self.copy(),)
 
     def index(self, *arguments: Any) -> int:
         """As of a list."""
@@ -100,7 +160,9 @@ class FrozenList:
         raise TypeError("a list that decisions choose cannot be changed")
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._refuse()
+        if not self.may_be_stored_in() or type(key) is not int or current() is None:
+            self._refuse()
+        _actions().store(self, key, value)
 
     def __delitem__(self, key: Any) -> None:
         self._refuse()
@@ -117,6 +179,28 @@ class FrozenList:
             trial.wants_lists = True
         self._fails()
         raise AttributeError(f"'list' object that decisions choose has no attribute {name!r}")
+
+
+def _is_the_same(now: Sequence[Any], then: Sequence[Any]) -> bool:
+    return len(now) == len(then) and all(map(operator.is_, now, then))
+
+
+def copied_from(thing: Any) -> Originals:
+    """What must not change once a list is copied, of which decisions may choose the items: nor must the list."""
+    if type(thing) is not FrozenList:
+        return {id(thing): (thing, tuple(thing))}
+    thing._is_copied = True
+    thing.let_go()
+    found = dict(thing._copied)
+    for one in thing._originals:
+        found |= copied_from(one.thing)
+    return found
+
+
+def _actions() -> ModuleType:
+    from . import selected_lists  # which imports this module, and the arms
+
+    return selected_lists
 
 
 def _define_comparison(name: str) -> None:

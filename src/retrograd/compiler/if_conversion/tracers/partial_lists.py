@@ -24,6 +24,7 @@ from ..trial import attempted, current, in_arms, recorder, refuse, refuse_lists,
 from .conditions import joined, must_hold, negated
 from .derived_lists import mapped, passed, with_item, without_item
 from .entry_places import any_of, are_first, at_place, both, count_of, is_no_negative, is_number, one_of, places_of
+from .frozen_list import FrozenList
 from .maybe_tracer import MaybeTracer
 from .partial_list import APPENDING, Entries, Entry, Heap, ListMethod, PartialIterator, PartialList, are_copied
 
@@ -334,7 +335,7 @@ def _iterator(kind: Any, entries: Iterable[Entry], things: Sequence[Any]) -> Par
         elif type(one) in KEYED:
             of = getattr(one, "_rg_of", one)
             sources.append((of, of._rg_entries))
-        elif type(one) in (PartialList, list):
+        elif type(one) in (PartialList, FrozenList, list):
             sources.append((one, one._rg_entries if type(one) is PartialList else tuple(one)))
     return PartialIterator(kind, entries, sources)
 

@@ -1,4 +1,7 @@
-"""Lists of which two arms have made one each, and what a list has after two arms that changed it."""
+"""Lists of which two arms have made one each, and what a list has after two arms that changed it.
+
+And what is stored in one of some lists.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,17 @@ from typing import Any
 
 from ...tracing.bool_tracer import BoolTracer
 from ..containers.heaps import heap_of
-from ..selecting.selections import Selection
-from ..trial import NotAnArmError, refuse
+from ..selecting.places import set_item
+from ..selecting.selections import Selection, chosen_at
+from ..selecting.stores import Place
+from ..trial import NotAnArmError, current, in_arms, refuse
 from .conditions import must_hold_around, negated
 from .entry_places import both
-from .frozen_list import FrozenList
+from .frozen_list import FrozenList, Original, copied_from
 from .partial_list import Entries, Entry, Heap, Originals, PartialList, held_elsewhere
 from .partial_lists import MOST, entries_of, numbers
 
-__all__ = ["chosen_of", "merged"]
+__all__ = ["chosen_of", "follow", "merged", "store"]
 
 
 def merged(selection: Selection, test: BoolTracer, yes: Entries, no: Entries) -> Entries:
@@ -68,10 +73,63 @@ def chosen_of(selection: Selection, test: BoolTracer, yes: Any, no: Any) -> Part
         raise refuse("gives another kind of list")
     originals: Originals = {}
     for one in (yes, no):
-        if type(one) is FrozenList:  # which does not change itself
-            originals |= held_elsewhere(one._originals)
+        if type(one) is FrozenList:
+            originals |= held_elsewhere(copied_from(one))
             continue
         is_partial = type(one) is PartialList
         originals |= held_elsewhere(one._rg_originals) if is_partial else {}
         originals.setdefault(id(one), (one, tuple(one._rg_entries if is_partial else one)))
     return PartialList(merged(selection, test, entries_of(yes), entries_of(no)), kinds.pop(), originals, bounds.pop())
+
+
+# --- one of some lists of one length ------------------------------------------------------------------------------
+
+
+def follow(thing: FrozenList) -> None:
+    """Let a list have what the lists have now that it may be: the item at a place that one has, if it is that one."""
+    now = thing.held_now()
+    if any(len(one) != len(thing._items) for one in now):
+        thing._fails()
+        return
+    try:
+        thing._items = tuple(_followed(thing, i, [one[i] for one in now]) for i in range(len(thing._items)))
+    except NotAnArmError:
+        thing._fails()
+        raise
+    thing.note()
+
+
+def _followed(thing: FrozenList, i: int, items: list[Any]) -> Any:
+    found = thing._items[i]
+    thens = next((thens for known, thens in reversed(thing._states) if known[i] is found), None)
+    for k, (one, item) in enumerate(zip(thing._originals, items, strict=True)):
+        if thens is None or thens[k][i] is not item:
+            found = _if_it_is(one, item, found)
+    return found
+
+
+def _if_it_is(one: Original, yes: Any, no: Any) -> Any:
+    """One of two things, by whether a list that was chosen is a certain one."""
+    return chosen_at(one.test, yes, no) if one.outcome else chosen_at(one.test, no, yes)
+
+
+def store(thing: FrozenList, key: int, value: Any) -> None:
+    """``thing[key] = value``: each list that it may be keeps what it has, unless it is the one."""
+    items = thing._checked()
+    if not -len(items) <= key < len(items):
+        raise IndexError("list assignment index out of range")
+    place = key % len(items)
+    try:
+        for one in thing._originals:
+            set_item(_if_it_is(one, value, one.thing[place]), one.thing, place)
+    except NotAnArmError:
+        if not in_arms():
+            thing._fails()
+        raise
+    made = (*items[:place], value, *items[place + 1 :])
+    trial = current()
+    if in_arms() and trial is not None:
+        trial.store(Place(thing, "_items", False), made)
+    else:
+        thing._items = made
+    thing.note()
