@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import operator
 import sys
 import types
@@ -25,7 +24,7 @@ from ..tracers.conditions import among, joined, must_hold, negated
 from ..tracers.entry_places import keys_by_parts
 from ..tracers.frozen_list import FrozenList
 from ..tracers.maybe_tracer import MaybeTracer
-from ..tracers.object_tracer import ObjectTracer
+from ..tracers.object_tracer import ObjectTracer, hash_by_identity
 from ..tracers.partial_list import ListMethod, PartialList, are_copied
 from ..tracers.test_array import TestArray
 from ..trial import Frame, NotAnArmError, current, in_arms, once, recorder, refuse, running_line
@@ -250,7 +249,7 @@ def _note_keys(things: Any, key: Any) -> None:
     if trial is None or trial.dicts or type(things) not in DICTIONARIES:
         return
     if type(key) is ObjectTracer:
-        trial.wants_dicts |= not (_hash_by_identity(key) and all(one in things for one in key._rg_things.values()))
+        trial.wants_dicts |= not (hash_by_identity(key) and all(one in things for one in key._rg_things.values()))
         return
     parts = key if type(key) is tuple else (key,)
     options = key.possible() if is_choice(key) else None
@@ -305,7 +304,7 @@ def got(things: Any, key: Any, default: Any = None) -> Any:
     """``things.get(key, default)``, of a dictionary with a key that decisions choose; None where it is none."""
     if type(key) is MaybeTracer and type(things) is dict:
         return _of_optional(key, lambda known: _got_or_read(things, known, default))
-    if type(key) is ObjectTracer and type(things) is dict and _hash_by_identity(key):
+    if type(key) is ObjectTracer and type(things) is dict and hash_by_identity(key):
         return one_by_choice({place: things.get(one, default) for place, one in key._rg_things.items()}, key._rg_key)
     options = key.possible() if type(things) is dict and is_choice(key) else None
     if not options or len(options) > _MOST_PLACES:
@@ -355,7 +354,7 @@ def _is_chosen_whole(thing: Any) -> bool:
 
 def item_by_object(things: dict[Any, Any], key: ObjectTracer) -> Any:
     """``things[key]``, where decisions choose an object, such as a member of an Enum, which is the key."""
-    if not _hash_by_identity(key):
+    if not hash_by_identity(key):
         return things[key]
     left = key._rg_key.possible()
     options = {place: one for place, one in key._rg_things.items() if left is None or place in left}
@@ -364,14 +363,6 @@ def item_by_object(things: dict[Any, Any], key: ObjectTracer) -> Any:
     if not found or not all(map(must_hold, absent)):
         return things[key]  # so the function raises
     return one_of(found, key._rg_key)
-
-
-def _hash_by_identity(key: ObjectTracer) -> bool:
-    return all(type(one).__hash__ in _BY_IDENTITY for one in key._rg_things.values())
-
-
-#: What hashes by identity.
-_BY_IDENTITY: tuple[Any, ...] = (object.__hash__, enum.Enum.__hash__)
 
 
 def _places(thing: Any, key: ChoiceTracer) -> list[Any]:

@@ -6,6 +6,7 @@ one. Whatever else is asked of it, a guard says that it is the same object again
 
 from __future__ import annotations
 
+import enum
 import operator
 from collections.abc import Mapping
 from types import ModuleType
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ...tracing.choice_tracer import ChoiceTracer
     from ..conversions import Site
 
-__all__ = ["Chosen", "ObjectTracer"]
+__all__ = ["Chosen", "ObjectTracer", "hash_by_identity"]
 
 
 class Chosen:
@@ -86,6 +87,15 @@ def _actions() -> ModuleType:
     from . import chosen_objects  # which imports this module, and the arms
 
     return chosen_objects
+
+
+#: What hashes by identity.
+_BY_IDENTITY: tuple[Any, ...] = (object.__hash__, enum.Enum.__hash__)
+
+
+def hash_by_identity(key: ObjectTracer) -> bool:
+    """Whether each of the objects is a key that only the object itself is equal to."""
+    return all(type(one).__hash__ in _BY_IDENTITY for one in key._rg_things.values())
 
 
 def _define_unary(name: str, function: Any) -> None:
