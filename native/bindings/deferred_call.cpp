@@ -174,6 +174,25 @@ PyObject* deferred_node(double data, PyObject* operation, PyObject* capsule) {
   return as_object(new_deferred(data, operation, std::unique_ptr<Deferred>(call)));
 }
 
+// While it lives, the derivatives of some nodes are not found by others: the function may run for one of them, and run
+// backward itself.
+class InUse {
+ public:
+  explicit InUse(std::span<const std::pair<Value*, double>> nodes) : nodes_(nodes) { mark(true); }
+  InUse(const InUse&) = delete;
+  InUse& operator=(const InUse&) = delete;
+  ~InUse() { mark(false); }
+
+ private:
+  void mark(bool is_in_use) {
+    for (const auto& [node, gradient] : nodes_) {
+      if (is_deferred(node)) deferred_of(node).in_use = is_in_use;
+    }
+  }
+
+  std::span<const std::pair<Value*, double>> nodes_;
+};
+
 }  // namespace
 
 int traverse_operands(const Specialization& entry, visitproc visit, void* arg) {
@@ -227,6 +246,7 @@ PyObject* node(PyObject*, PyObject* args) {
 
 // With one node, its pass is all or nothing by itself.
 bool push_deferred(std::span<const std::pair<Value*, double>> upstream) {
+  const compiler::InUse in_use(upstream);
   compiler::SavedGradients saved;
   if (upstream.size() > 1) {
     for (const auto& [node, gradient] : upstream) saved.save(compiler::deferred_of(node));

@@ -64,9 +64,10 @@ bool find_deferred() {
   for (Ref& node : own_nodes(tape)) {
     Extra* extra = as_value(node.get())->extra;
     double used;
-    if (extra->deferred->changed(&used)) continue;
+    if (!extra->deferred || extra->deferred->in_use || extra->deferred->changed(&used)) continue;
     std::vector<double> partials;
     if (!extra->deferred->find_partials(partials)) return false;
+    if (!extra->deferred) continue;  // the function ran for it, and found those of all nodes
     extra->partials = std::move(partials);
     found.push_back(std::move(node));
   }
@@ -75,6 +76,7 @@ bool find_deferred() {
   for (const Ref& held : found) {
     Value* node = as_value(held.get());
     Extra* extra = node->extra;
+    if (!extra->deferred) continue;
     extra->anchor = new_slot(node);
     if (!extra->anchor) return false;
     take_operands(extra);

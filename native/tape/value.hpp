@@ -54,6 +54,8 @@ class Deferred {
   // The derivative with respect to each of them; false with an exception set.
   virtual bool find_partials(std::vector<double>& partials) = 0;
   virtual int traverse(visitproc visit, void* arg) const = 0;
+
+  bool in_use = false;  // a pass reaches the node now, and nothing else finds its derivative
 };
 
 // The derivative of the results of one call of a compiled function. They share one more node, which depends on what the

@@ -100,6 +100,23 @@ def test_any_seed(net: Net, seed: float) -> None:
     assert net.take_gradients() == pytest.approx(expected, rel=1e-12, nan_ok=True)
 
 
+@pytest.mark.parametrize("seed", [1.0, 1e308, math.inf, -math.inf, math.nan])
+def test_any_seed_of_several_that_wait(net: Net, seed: float) -> None:
+    """The function runs for one that waits alone; of several in a sum, a derivative of 0 times infinity is NaN."""
+    loss = compiled(net)
+    found = []
+    for function in (net.loss, loss):
+        first, second, third = (function(*POINTS[i]) for i in (1, 2, 3))
+        (2.0 * first + second * third + first).backward(seed)
+        third = function(*POINTS[4])
+        function(*POINTS[3]).backward(seed)
+        third.backward()
+        found.append(net.take_gradients())
+    for exact, ours in zip(*found, strict=True):
+        assert ours == pytest.approx(exact, rel=1e-12, nan_ok=True) or (math.isnan(ours) and math.isfinite(exact))
+    assert seed != 1.0 or found[1] == pytest.approx(found[0], rel=1e-12)
+
+
 @pytest.mark.parametrize("make", [lambda p: optim.SGD(p, lr=0.05), lambda p: optim.Adam(p, lr=0.05)])
 def test_a_training_loop_as_people_write_it(make: Callable[[list[Value]], Any]) -> None:
     losses: dict[bool, list[float]] = {}
