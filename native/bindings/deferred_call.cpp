@@ -174,8 +174,8 @@ PyObject* deferred_node(double data, PyObject* operation, PyObject* capsule) {
   return as_object(new_deferred(data, operation, std::unique_ptr<Deferred>(call)));
 }
 
-// While it lives, the derivatives of some nodes are not found by others: the function may run for one of them, and run
-// backward itself.
+// While an InUse lives, find_deferred() leaves its nodes alone: the function may run for one of them, and that run asks
+// for the derivatives of all calls that wait.
 class InUse {
  public:
   explicit InUse(std::span<const std::pair<Value*, double>> nodes) : nodes_(nodes) { mark(true); }

@@ -67,7 +67,7 @@ class CodeFiles:
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(_digest(data) + data)
-                os.replace(draft, self._path(key))  # nobody reads half of it
+                os.replace(draft, self._path(key))  # at once: a process that reads it finds all of it, or nothing
             except OSError:
                 Path(draft).unlink(missing_ok=True)
                 raise
@@ -98,13 +98,13 @@ def _opened(name: str) -> CodeFiles | None:
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         writable = os.access(directory, os.W_OK) and directory.is_dir()
-        problem = _others_that_write(directory) if writable else "this process may not write there"
+        problem = _why_unsafe(directory) if writable else "this process may not write there"
     except OSError as error:
         problem = str(error)
     if problem:
         warnings.warn(
-            f"{VARIABLE} is {name}, but {problem}. Machine code is made anew in each process; name a directory of "
-            "your own, which no other user may write to.",
+            f"{VARIABLE} is {name}, but {problem}. So this process keeps no machine code, and loads none: name a "
+            "directory of your own to which no other user may write.",
             CompileWarning,
             stacklevel=2,
         )
@@ -112,7 +112,7 @@ def _opened(name: str) -> CodeFiles | None:
     return CodeFiles(directory.resolve(), _makers())
 
 
-def _others_that_write(directory: Path) -> str:
+def _why_unsafe(directory: Path) -> str:
     """Why what is in a directory may be another user's, whose code this process would run; empty if it is not."""
     of = directory.stat()
     if os.name != "posix":

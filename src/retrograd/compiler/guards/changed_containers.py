@@ -1,8 +1,9 @@
 """Whether code may change a list, a dictionary or an array that it has not made itself, as its bytecode tells.
 
-A function that does so and puts back what was there computes something else where two of its arguments are one object,
-or one of them is captured. What it makes itself is nobody else's: code runs here on what is known of each object, which
-is by whom it was made. What is not understood counts as a change.
+A function that changes a container and puts back what was there computes something else where two of its arguments are
+one object, or where it captures one of them. A container that the function has made itself can be neither. So this
+module follows the bytecode, and keeps of each object on the stack only who has made it (an abstract interpretation:
+Cousot and Cousot, "Abstract Interpretation", 1977). An instruction that it does not know counts as a change.
 """
 
 from __future__ import annotations
@@ -72,18 +73,7 @@ _VIEWS = frozenset(
         *("asarray", "asanyarray", "ravel", "reshape", "transpose", "squeeze", "broadcast_to", "moveaxis", "swapaxes"),
         *("atleast_1d", "atleast_2d", "split", "array_split", "expand_dims", "flip", "diagonal", "nditer", "flatiter"),
         *("ascontiguousarray", "require", "nan_to_num", "real", "rollaxis", "as_strided", "reduce", "accumulate"),
-        *(
-            "imag",
-            "atleast_3d",
-            "hsplit",
-            "vsplit",
-            "dsplit",
-            "rot90",
-            "fliplr",
-            "flipud",
-            "broadcast_arrays",
-            "unstack",
-        ),
+        *("imag", "atleast_3d", "hsplit", "vsplit", "dsplit", "rot90", "fliplr", "flipud", "broadcast_arrays"),
         *("unstack", "matrix_transpose", "permute_dims", "frombuffer", "asmatrix", "mode"),
     )
 )
@@ -122,7 +112,7 @@ def changes_of(function: types.FunctionType) -> Changes:
 
 
 def _kinds(namespace: Mapping[str, Any], codes: Iterable[types.CodeType]) -> Iterator[tuple[str, str]]:
-    """Which names of global variables, and of what modules have, are those of what kind of thing."""
+    """Each global name that the code reads, or attribute of a module, with the kind of thing that it stands for."""
     names = sorted({name for code in codes for name in code.co_names})
     for name in names:
         thing = namespace.get(name, getattr(builtins, name, None))
@@ -138,7 +128,7 @@ def _texts(code: types.CodeType) -> list[str]:
 
 
 def _may_change(code: types.CodeType) -> bool:
-    """Whether code has anything that may change a container at all: to look at it takes longer."""
+    """Whether code has any instruction or name that may change a container: a quick look before the slow one."""
     if not _CHANGES.isdisjoint((*code.co_names, *_texts(code))) or "out" in str(code.co_consts):
         return True
     pairs = zip(code.co_code[::2], code.co_code[1::2], strict=True)
@@ -183,7 +173,7 @@ def _is_comprehension(code: types.CodeType) -> bool:
 
 
 class _Run:
-    """A run of code on what is known of who made what."""
+    """Follows the bytecode of one code object, and keeps who has made each object on the stack and in variables."""
 
     def __init__(self, code: types.CodeType, kinds: Mapping[str, str], outside: Mapping[str, _Made] | None = None):
         self._code, self._kinds = code, kinds
@@ -265,7 +255,7 @@ class _Run:
             self._other(now)
 
     def _other(self, now: dis.Instruction) -> None:
-        """An instruction of which only the numbers are known of what it takes and gives."""
+        """An instruction of which only is known how many objects it takes from the stack and puts there."""
         effect = _effect(now)
         if effect < 0:
             del self._stack[effect:]
