@@ -12,6 +12,7 @@
 #include "tape/record.hpp"
 #include "trees/in_place.hpp"
 #include "trees/structure.hpp"
+#include "trees/typed_data.hpp"
 
 namespace retrograd {
 namespace {
@@ -300,7 +301,8 @@ int execute(PyObject* module) {
   }
   for (PyMethodDef* table :
        {functions, record_functions, sum_functions, sparse_functions, sweep_functions, tracer_functions,
-        extreme_functions, listener_functions, nary_functions, optimizer_functions, trees::tree_functions}) {
+        extreme_functions, listener_functions, nary_functions, optimizer_functions, trees::tree_functions,
+        trees::typed_data_functions}) {
     if (PyModule_AddFunctions(module, table) < 0) return -1;
   }
   if (PyModule_AddStringConstant(module, "OPS_DIGEST", kDigest) < 0) return -1;

@@ -2753,6 +2753,9 @@ def following_extreme(
     choice: object,
     /,
 ) -> Callable[..., Any]: ...
+def typed_data(
+    types: tuple[Any, ...], things: list[Any], numbers: list[float], leaf_type: type, takes_results: bool, /
+) -> tuple[bytes, bytes, list[Value]] | None: ...
 def contents(
     thing: Any,
     deep: int,
