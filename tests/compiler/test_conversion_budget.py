@@ -79,7 +79,7 @@ def test_users_are_told_when_most_calls_wait(monkeypatch: pytest.MonkeyPatch, re
     """With the line on which most is decided."""
     monkeypatch.setattr(budget, "_FREE", -(10**9))
     rng = random.Random(3)
-    compiled = rg.compile(flipping)
+    compiled = rg.compile(flipping, tier="vm")  # without taped code
     for _ in range(20):
         compiled.value_and_grad([rng.gauss(0, 1), rng.gauss(0, 0.3)], [rng.gauss(0, 1) for _ in range(20)])
     assert not recwarn.list

@@ -522,7 +522,7 @@ def test_new_texts_for_ever_run_as_they_are() -> None:
     def weighted(rows: Any) -> float:
         return sum((2.0 if kind in ("A", "B") else 3.0) * x for kind, x in rows)
 
-    compiled, calls = rg.compile(weighted), [[(f"row {n}", 0.5), ("AB"[n % 2], 0.25 * n)] for n in range(60)]
+    compiled, calls = rg.compile(weighted, tier="vm"), [[(f"row {n}", 0.5), ("AB"[n % 2], 0.25 * n)] for n in range(60)]
     with pytest.warns(CompileWarning, match="traced again in nearly every call"):
         found = list(map(compiled, calls))
     assert found == list(map(weighted, calls))

@@ -428,12 +428,12 @@ class Compiled(Generic[P]):
     def tier(self) -> str:
         """What runs the program that answered the last call, which is made now if the graph was interpreted.
 
-        ``"vm"``: kernels of the virtual machine; ``"llvm"``: machine code; ``"interpreter"``: node by node.
-        ``"eager"`` if there is no program.
+        ``"vm"``: kernels of the virtual machine; ``"llvm"``: machine code; ``"interpreter"``: node by node;
+        ``"taped"``, if most calls went there: code with the function's own branches. ``"eager"`` without any.
         """
         if (other := self._answering()) is not self:
             return other.tier
-        return "eager" if self._uncompiled else self._cache.tier()
+        return "eager" if self._uncompiled else self._dispatcher.tier()
 
     def stats(self) -> Statistics:
         """What was compiled, how long each pass took, and how calls were answered.
@@ -453,7 +453,7 @@ class Compiled(Generic[P]):
         """
         if (other := self._answering()) is not self:
             return other.stats()
-        return gathered(None if self._uncompiled else self._cache, self._causes)
+        return gathered(None, self._causes) if self._uncompiled else self._dispatcher.statistics()
 
     def program(self, after: Pass = "reroll") -> str:
         """The program that was used last, as text.
@@ -551,7 +551,7 @@ class Compiled(Generic[P]):
         if self._primal is not None:
             self._primal.clear()
         if not self._uncompiled:
-            self._dispatcher.specializer.forget()
+            self._dispatcher.forget()
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """A copy or a pickle starts without specializations; a function of a module is pickled by its name."""
@@ -570,8 +570,8 @@ class Compiled(Generic[P]):
         return max(made, key=Compiled._calls_answered)
 
     def _calls_answered(self) -> int:
-        by_programs = 0 if self._uncompiled else sum(hits for _, _, hits in self._cache.inventory())
-        return by_programs + gathered(None, self._causes).eager
+        answered = 0 if self._uncompiled else self._dispatcher.answered()
+        return answered + gathered(None, self._causes).eager
 
     # --- keywords and methods ----------------------------------------------------------------------------
 

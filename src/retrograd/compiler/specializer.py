@@ -30,6 +30,7 @@ from .reports.notices import Notices, runs_as_it_is
 from .reports.reasons import Cause, Reason
 from .request import CompileRequest, Options
 from .storm_watch import StormWatch
+from .taped.taped_calls import TapedCalls
 from .tier_up import TierUp
 from .tracing.followed_calls import is_traced
 from .tracing.recorder import Recorder
@@ -114,9 +115,10 @@ class Specializer:
         options: Options,
         eager: EagerRunner,
         causes: Counter[Cause],
+        taped: TapedCalls,
     ) -> None:
         self._function, self._cache, self._options = function, cache, options
-        self._eager, self._causes = eager, causes
+        self._eager, self._causes, self._taped = eager, causes, taped
         self._notices = Notices()
         self.captured: CapturedState = CapturedState(cache, function, self._notices)
         interpreted = options.exact and options.tier == "auto"
@@ -137,7 +139,13 @@ class Specializer:
         self._learning = Learning(self._cache, self._examples, self.conversions, self._storm)
         self._varying = VaryingArguments(self._examples, self.conversions, self._storm, self._options.exact)
         self._watch = StormWatch(
-            self._function, self._storm, self._examples, self.conversions, self._varying, self._notices
+            self._function,
+            self._storm,
+            self._examples,
+            self.conversions,
+            self._varying,
+            self._notices,
+            self._taped,
         )
 
     def example(self, number: int) -> Example | None:

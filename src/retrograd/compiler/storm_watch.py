@@ -8,11 +8,12 @@ from typing import Any
 
 from .backoff import Storm
 from .calls.argument_order import as_written
-from .examples import Examples
+from .examples import Example, Examples
 from .if_conversion.conversions import Conversions
 from .reports.notices import (
     IS_LONGER,
     Notices,
+    nor_taped,
     not_worth_a_program,
     other_arguments,
     other_comparison,
@@ -20,6 +21,7 @@ from .reports.notices import (
     traced_in_vain,
 )
 from .reports.reasons import Cause, Reason
+from .taped.taped_calls import TapedCalls
 from .tracing.outcomes import flipping, most_decided
 from .varying_arguments import VaryingArguments
 
@@ -44,8 +46,9 @@ class StormWatch:
         conversions: Conversions,
         varying: VaryingArguments,
         notices: Notices,
+        taped: TapedCalls,
     ) -> None:
-        self._function, self._notices = function, notices
+        self._function, self._notices, self._taped = function, notices, taped
         self._storm, self._examples = storm, examples
         self._conversions, self._varying = conversions, varying
 
@@ -86,9 +89,15 @@ class StormWatch:
         turning, remedy = self._decisive_line()
         if difference or not (turning or cause.reason is Reason.GUARD_FAILED):
             remedy = other_arguments(difference)
-        self._notices.once("storm", traced_in_vain(self._function, str(cause), remedy, waits))
+        if not self._is_taped(self._examples.get(number)):
+            remedy += nor_taped(self._taped.why_not)
+            self._notices.once("storm", traced_in_vain(self._function, str(cause), remedy, waits))
         if turning and self._storm.is_repeated():
             self._conversions.give_up()  # what is converted makes programs larger, and no fewer
+
+    def _is_taped(self, like: Example | None) -> bool:
+        """Whether there is taped code for calls like another one, or will be."""
+        return like is not None and self._taped.is_offered(like.differentiate_first, like.arguments)
 
     def awaits_another(self, differentiate_first: bool, arguments: tuple[Any, ...]) -> bool:
         """Whether a call of new arguments is traced if one like it comes again, and not yet."""
@@ -106,7 +115,9 @@ class StormWatch:
         self._storm.postponed()
         postponed = causes[Cause(Reason.POSTPONED)] + 1
         if postponed >= _MANY_POSTPONED and 2 * postponed > self._storm.calls() and self._notices.is_new("storm"):
-            _, remedy = self._decisive_line()
+            if self._is_taped(next(iter(self._examples.all()[-1:]), None)):
+                return
+            remedy = self._decisive_line()[1] + nor_taped(self._taped.why_not)
             self._notices.once("storm", not_worth_a_program(self._function, remedy))
 
     def _decisive_line(self) -> tuple[bool, str]:

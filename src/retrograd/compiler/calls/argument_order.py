@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["as_written", "taking_by_position", "with_first"]
+__all__ = ["as_written", "taking_by_position", "with_first", "written_by_user"]
 
 
 def taking_by_position(function: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., Any]:
@@ -18,6 +18,7 @@ def taking_by_position(function: Callable[..., Any], names: tuple[str, ...]) -> 
         split = len(args) - len(names)
         return function(*args[:split], **dict(zip(names, args[split:], strict=True)))
 
+    _keywords[positional] = names
     return positional
 
 
@@ -41,6 +42,27 @@ def with_first(function: Callable[..., Any], positions: Sequence[int], several: 
 
 #: How functions with other arguments first give them to the function that the user wrote.
 _orders: weakref.WeakKeyDictionary[Callable[..., Any], Callable[..., list[Any]]] = weakref.WeakKeyDictionary()
+
+
+#: The names of the keyword arguments that a function takes by position.
+_keywords: weakref.WeakKeyDictionary[Callable[..., Any], tuple[str, ...]] = weakref.WeakKeyDictionary()
+
+
+def written_by_user(
+    function: Callable[..., Any], arguments: Sequence[Any]
+) -> tuple[Callable[..., Any], Sequence[Any], dict[str, Any]]:
+    """The function that the user wrote, and the arguments of a call as it gets them: by position and by keyword."""
+    keywords: dict[str, Any] = {}
+    while function in _orders or function in _keywords:
+        if function in _orders:
+            arguments = _orders[function](*arguments)
+        else:
+            names = _keywords[function]
+            split = len(arguments) - len(names)
+            keywords |= dict(zip(names, arguments[split:], strict=True))
+            arguments = arguments[:split]
+        function = function.__wrapped__  # type: ignore[attr-defined]
+    return function, arguments, keywords
 
 
 def as_written(function: Callable[..., Any], arguments: Sequence[Any]) -> Sequence[Any]:

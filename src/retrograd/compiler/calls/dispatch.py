@@ -12,8 +12,10 @@ from ...autodiff.sparse import Entries
 from ...engine import Value, unrecorded
 from ...index import Index
 from ..reports.reasons import Cause, Reason
+from ..reports.statistics import Statistics, gathered
 from ..request import Options
 from ..specializer import Specializer
+from ..taped.taped_calls import TapedCalls
 from ..tracing.recorder import active_recorder
 from .eager import EagerRunner, Method, Result, answer
 from .fused_node import FusedCall, FusedOperation
@@ -53,13 +55,33 @@ class Dispatcher:
         self._eager, self._causes = eager, causes
         self._retrying = _Retrying()
         self.cache: engine.SpecializationCache = engine.SpecializationCache(self._missed, Index, Reason)
-        self.specializer: Specializer = Specializer(function, self.cache, options, eager, causes)
+        self.taped: TapedCalls = TapedCalls(function, options, eager, self.cache.calls)
+        self.specializer: Specializer = Specializer(function, self.cache, options, eager, causes, self.taped)
+
+    def forget(self) -> None:
+        """Drop all programs and code."""
+        self.specializer.forget()
+        self.taped.forget()
+
+    def answered(self) -> int:
+        """How many calls programs and code have answered."""
+        return sum(hits for _, _, hits in self.cache.inventory()) + self.taped.hits
+
+    def tier(self) -> str:
+        """What answered the last call; taped code if that has answered most."""
+        return "taped" if 2 * self.taped.hits > self.answered() else self.cache.tier()
+
+    def statistics(self) -> Statistics:
+        """How calls were answered."""
+        return gathered(self.cache, self._causes, self.taped.hits)
 
     def _missed(self, kind: str, arguments: tuple[Any, ...], reason: Reason | None) -> Any:
         """No specialization answered a call of the cache: answer it, with a new specialization where possible."""
         if reason is None:  # the arguments are a tuple and a dict
             target, arguments = self._without_keywords(*arguments)
             return getattr(target, kind)(*arguments)
+        if (taped := self.taped.answer(kind, arguments, reason)) is not None:
+            return taped if kind == "call" else taped[0]
         if reason is _BACKING_OFF.reason:
             return self._plainly(kind, arguments)
         method = Method(kind)

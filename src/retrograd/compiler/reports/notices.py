@@ -13,6 +13,7 @@ __all__ = [
     "IS_LONGER",
     "Notices",
     "frozen_data",
+    "nor_taped",
     "not_worth_a_program",
     "other_arguments",
     "other_comparison",
@@ -86,6 +87,11 @@ def not_worth_a_program(function: object, remedy: str) -> str:
         f"{name} runs uncompiled in most calls: no program that there is fits them, and one of both branches of its "
         f"comparisons would take longer to make than all calls until now. {remedy}"
     )
+
+
+def nor_taped(why_not: str) -> str:
+    """What is said where there is no taped code either, and why; nothing if it was not asked for."""
+    return f" Code with its own branches and loops could not be made either: {why_not}." if why_not else ""
 
 
 def other_comparison(where: object, obstacle: str) -> str:

@@ -63,11 +63,13 @@ class Statistics:
         programs: The specializations that the function keeps, the most recently used one first.
         causes: How often the function was traced or a call ran eagerly, by :class:`~.reasons.Cause`.
         dropped_hits: Calls that were answered by programs which are no longer kept.
+        taped_hits: Calls that were answered by taped code, which keeps the branches and loops of the function.
     """
 
     programs: tuple[ProgramStatistics, ...] = ()
     causes: Mapping[Cause, int] = field(default_factory=dict)
     dropped_hits: int = 0
+    taped_hits: int = 0
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -76,8 +78,8 @@ class Statistics:
 
     @property
     def hits(self) -> int:
-        """Calls that a program answered."""
-        return self.dropped_hits + sum(program.hits for program in self.programs)
+        """Calls that a program or taped code answered."""
+        return self.dropped_hits + self.taped_hits + sum(program.hits for program in self.programs)
 
     @property
     def traces(self) -> int:
@@ -105,15 +107,17 @@ class Statistics:
                 f"{program.forward_calls} + {program.backward_calls} kernel calls{strips}, {program.bytes:,} bytes, "
                 f"{milliseconds:.1f} ms to compile, {counted(program.hits, 'hit')}"
             )
+        if self.taped_hits:
+            lines.append(f"  taped code, with the function's own branches and loops: {counted(self.taped_hits, 'hit')}")
         lines.extend(f"  {counted(count, 'time')}: {reason}" for reason, count in self.reasons.items())
         return "\n".join(lines)
 
 
-def gathered(cache: SpecializationCache | None, causes: Mapping[Cause, int]) -> Statistics:
-    """The statistics, from what the cache tells of each specialization, if there is one, and the counted causes."""
+def gathered(cache: SpecializationCache | None, causes: Mapping[Cause, int], taped_hits: int = 0) -> Statistics:
+    """The statistics, from what the cache tells of each specialization, if there is one, and what was counted."""
     programs = []
     for fact in cache.facts() if cache is not None else ():
         kept = {name: fact[name] for name in ProgramStatistics.__dataclass_fields__}
         kept["batches"] = tuple(kept["batches"])
         programs.append(ProgramStatistics(**kept))
-    return Statistics(tuple(programs), dict(causes), cache.dropped_hits() if cache is not None else 0)
+    return Statistics(tuple(programs), dict(causes), cache.dropped_hits() if cache is not None else 0, taped_hits)

@@ -79,7 +79,7 @@ def vector_width() -> int:
     return 8 if has_avx512() else 4
 
 
-def object_of(module: str, passes: bool = False, scalar: bool = False) -> bytes:
+def object_of(module: str, passes: bool = False, scalar: bool = False, level: int = 1) -> bytes:
     """Compile a module to an object file for this processor. llvmlite releases the GIL while LLVM works.
 
     Args:
@@ -88,12 +88,13 @@ def object_of(module: str, passes: bool = False, scalar: bool = False) -> bytes:
         scalar: its loops, which take the time, have no vectors. Then instructions of AVX512 are avoided: with them,
             LLVM selects a number by a mask register, which takes longer than a blend, and a simulation waits for one
             selection after another.
+        level: how much those passes do: 1 is enough for straight loops, 2 inlines functions, too.
     """
     binding = require()
     parsed, machine = binding.parse_assembly(module), _target_machine(scalar)
     parsed.verify()  # raises where compiling a wrong module would abort the process
     if passes:
-        options = binding.create_pipeline_tuning_options(speed_level=1)  # 2 finds no more in this code
+        options = binding.create_pipeline_tuning_options(speed_level=level)
         options.loop_vectorization = True
         builder = binding.create_pass_builder(machine, options)
         builder.getModulePassManager().run(parsed, builder)

@@ -1,0 +1,207 @@
+"""Objects that are there when code is made: as constants of the code, or as data that each call brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from types import MethodDescriptorType, WrapperDescriptorType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...engine import Value
+from ..backends.llvm.ir_builder import constant
+from .frame import Program
+from .ir.arithmetic import Typed
+from .reads import is_constant
+from .types import (
+    BOOL,
+    FLOAT,
+    INT,
+    MEMBER,
+    MIXED,
+    NONE,
+    TEXT,
+    UNKNOWN,
+    VALUE,
+    Instance,
+    Layout,
+    ListType,
+    NotTypedError,
+    Static,
+    Tuple,
+    Type,
+    join,
+)
+
+__all__ = [
+    *("Leaf", "constant_of", "is_frozen", "is_named_tuple", "is_plain_class", "kind_of", "leaf_numbers"),
+    "text_of",
+]
+
+
+class Leaf(int):
+    """In the place of a number of an argument that is a variable: which one it is, counted from 1."""
+
+
+_leaves: list[Leaf] = []
+
+
+def leaf_numbers(count: int) -> list[Leaf]:
+    """The first so many leaves."""
+    while len(_leaves) < count:
+        _leaves.append(Leaf(len(_leaves) + 1))
+    return _leaves[:count]
+
+
+#: A tuple with more items is followed as a list.
+_LONG_TUPLE = 16
+
+
+def constant_of(program: Program, thing: Any) -> Typed:
+    """What is part of the code."""
+    if thing is None:
+        return Typed(NONE)
+    if type(thing) is bool:
+        return Typed(BOOL, ("true" if thing else "false",), known=thing)
+    if type(thing) is int:
+        if abs(thing) >= 2**62:
+            raise NotTypedError("an int is too large")
+        return Typed(INT, (str(thing),), known=thing)
+    if type(thing) is float:
+        return Typed(FLOAT, (constant(thing),))
+    if type(thing) is str:
+        return Typed(TEXT, (str(program.text(thing)),), known=thing)
+    if isinstance(thing, Enum):
+        return Typed(MEMBER, (str(program.text(text_of(thing))),), known=text_of(thing))
+    if is_constant(thing) or callable(thing):
+        return Typed(Static(thing))
+    raise NotTypedError(f"it has a {type(thing).__name__}")
+
+
+def kind_of(program: Program, thing: Any, key: Any) -> Type:
+    """The type of data that comes from outside.
+
+    Args:
+        program: The program.
+        thing: The data.
+        key: Where it is from: what comes from the same place has one type.
+    """
+    if type(thing) is Leaf or isinstance(thing, Value):
+        return VALUE
+    scalar = {bool: BOOL, int: INT, float: FLOAT, str: TEXT, type(None): NONE}.get(type(thing))
+    if scalar is not None:
+        return scalar
+    if isinstance(thing, Enum):
+        text_of(thing)
+        return MEMBER
+    if isinstance(thing, tuple) and len(thing) <= _LONG_TUPLE and (type(thing) is tuple or is_named_tuple(type(thing))):
+        return Tuple(tuple(kind_of(program, one, (key, i)) for i, one in enumerate(thing)), type(thing))
+    if type(thing) is np.ndarray:
+        return _array_kind(program, thing, key)
+    if type(thing) in (list, tuple):
+        return _list_kind(program, thing, key)
+    if type(thing) is dict:
+        if thing and len(thing) <= _LONG_TUPLE and all(type(name) is str for name in thing):
+            return _record_kind(program, thing, program.layout(dict, tuple(thing), is_given=True), key)
+        pairs = [kind_of(program, pair, (key, "item")) for pair in thing.items()]
+        return _given(program, key, pairs, dict)
+    if type(thing) in (set, frozenset):
+        return _given(program, key, [kind_of(program, one, (key, "item")) for one in thing], type(thing))
+    if (attributes := attributes_of(thing)) is not None:
+        return _record_kind(program, attributes, program.layout(type(thing), is_given=True), key)
+    if is_constant(thing):
+        return Static(thing)
+    raise NotTypedError(f"it reads a {type(thing).__name__}")
+
+
+def _list_kind(program: Program, items: Any, key: Any) -> Type:
+    kinds = {bool: BOOL, int: INT, float: FLOAT, str: TEXT}
+    types = set(map(type, items))
+    if types <= kinds.keys():
+        found: list[Type] = [kinds[one] for one in types]
+    else:
+        found = [kind_of(program, one, (key, "item")) for one in items]
+    return _given(program, key, found, type(items))
+
+
+def _array_kind(program: Program, array: NDArray[Any], key: Any) -> Type:
+    """An array, as a list of rows, of which nothing but numbers is read."""
+    if array.dtype not in (np.float64, np.int64, object) or not array.ndim or not array.size:
+        raise NotTypedError(f"it reads an array of {array.dtype}")
+    item: Type = UNKNOWN
+    if array.dtype == object:
+        for one in array.flat:
+            item = join(item, kind_of(program, one, (key, "item")))
+    else:  # whose items are numbers of NumPy's own classes
+        item = INT if array.dtype == np.int64 else MIXED
+    for axis in range(array.ndim):
+        cell = program.cell(("given", key, axis), item)
+        item = ListType(cell, np.ndarray, array.dtype if axis == array.ndim - 1 else None)
+    return item
+
+
+def _given(program: Program, key: Any, items: Sequence[Type], kind: type) -> Type:
+    item: Type = UNKNOWN
+    for one in items:
+        item = join(item, one)
+    cell = program.cell(("given", key), item)
+    return ListType(cell, kind)
+
+
+def _record_kind(program: Program, attributes: Mapping[str, Any], layout: Layout, key: Any) -> Type:
+    for name, one in attributes.items():
+        kind = kind_of(program, one, (layout.kind if layout.kind is not dict else key, name))
+        layout.fields[name] = join(layout.fields.get(name, UNKNOWN), kind)
+    return Instance(layout)
+
+
+def text_of(member: Enum) -> str:
+    """The text that stands for a member of an enumeration, which no other text is equal to."""
+    if isinstance(member, (int, str, float)) or "__eq__" in vars(type(member)):
+        raise NotTypedError(f"{type(member).__name__} compares otherwise than other enumerations")
+    return f"\0{type(member).__module__}.{type(member).__qualname__}.{member.name}"
+
+
+def is_named_tuple(kind: type) -> bool:
+    """Whether a class is a named tuple without methods of its own for its items."""
+    made = {"__new__", "__repr__", "__doc__", "__module__", "__slots__", "__getnewargs__", "__match_args__"}
+    made |= {"__orig_bases__", "__annotations__", "__replace__", "__firstlineno__", "__static_attributes__"}
+    own = {name for name in vars(kind) if name.startswith("__")}
+    return kind.__bases__ == (tuple,) and hasattr(kind, "_fields") and own <= made
+
+
+def attributes_of(thing: Any) -> Mapping[str, Any] | None:
+    """The attributes of a plain instance of a class in Python; None for anything else."""
+    if isinstance(thing, type) or not is_plain_class(type(thing)):
+        return None
+    own = getattr(thing, "__dict__", None)
+    if type(own) is dict:
+        return own
+    fields = getattr(type(thing), "__dataclass_fields__", None)
+    return None if fields is None else {name: getattr(thing, name) for name in fields}
+
+
+def is_frozen(kind: type) -> bool:
+    """Whether nothing may be assigned to the attributes of a dataclass."""
+    parameters = getattr(kind, "__dataclass_params__", None)
+    return parameters is not None and bool(parameters.frozen)
+
+
+def is_plain_class(kind: type) -> bool:
+    """Whether a class in Python, and those that it inherits from, leave its instances what instances are."""
+    made_in_c = (MethodDescriptorType, WrapperDescriptorType)
+    odd = {"__getattr__", "__getattribute__", "__setattr__", "__new__", "__iter__", "__getitem__", "__class_getitem__"}
+    bases = kind.__mro__[:-1]
+    if kind.__module__ == "builtins" or type(kind) is not type or not bases:
+        return False
+    for base in bases:
+        own = vars(base)
+        if type(base) is not type or (odd - ({"__setattr__"} if is_frozen(base) else set())) & own.keys():
+            return False
+        if any(isinstance(one, made_in_c) for one in own.values()):
+            return False
+        if "__slots__" in own and "__dataclass_fields__" not in own:
+            return False
+    return not issubclass(kind, (tuple, list, dict, set, str, int, float, BaseException, Enum))

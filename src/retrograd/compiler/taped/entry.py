@@ -1,0 +1,220 @@
+"""A whole program: the data of a call is read, the function follows, and its result is what the call is given."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import FunctionType, MethodType
+from typing import Any
+
+from ..calls.argument_order import written_by_user
+from .constants import kind_of
+from .frame import Frame, Program
+from .ir.arithmetic import CONTEXT, Typed
+from .ir.runtime import RUNTIME
+from .source.containers import counted, item_place, new_instance, new_list, store_field
+from .source.language import PYTHON
+from .types import (
+    BOOL,
+    EITHER,
+    NONE,
+    UNKNOWN,
+    VALUE,
+    Instance,
+    ListType,
+    NotTypedError,
+    Optional,
+    Static,
+    Tuple,
+    Type,
+    is_number,
+)
+
+__all__ = ["TapedProgram", "positional", "written"]
+
+#: So often a program is followed until its types are known.
+_MOST_PASSES = 40
+_FLAT = ("i64", "double")
+
+
+@dataclass(frozen=True, slots=True)
+class TapedProgram:
+    """The code of a function for arguments of some types.
+
+    Attributes:
+        text: LLVM IR, with the functions ``run`` and ``sweep``.
+        program: What it was made of.
+        kinds: The types of the arguments.
+        result: The type of the result.
+        words: How many words a context has.
+    """
+
+    text: str
+    program: Program
+    kinds: tuple[Type, ...]
+    result: Type
+    words: int
+
+
+def positional(function: Any, arguments: Sequence[Any]) -> tuple[FunctionType, list[Any]]:
+    """The function in Python that a call runs, with all of its arguments by position, ``self`` of a method among them.
+
+    Raises:
+        NotTypedError: There is none.
+    """
+    function, given, keywords = written_by_user(function, arguments)
+    given = list(given)
+    if isinstance(function, MethodType):
+        function, given = function.__func__, [function.__self__, *given]
+    if not isinstance(function, FunctionType):
+        raise NotTypedError(f"it is a {type(function).__name__}")
+    if keywords:
+        if hasattr(function, "__signature__"):
+            raise NotTypedError("it says itself what it takes")
+        bound = inspect.signature(function, follow_wrapped=False).bind(*given, **keywords)
+        if bound.kwargs:
+            raise NotTypedError("it takes arguments by keyword alone")
+        given = list(bound.args)
+    return function, given
+
+
+def written(function: FunctionType, arguments: Sequence[Any]) -> TapedProgram:
+    """The program of a call.
+
+    Args:
+        function: The function.
+        arguments: Those of the call, with a :class:`.constants.Leaf` in the place of each variable.
+
+    Raises:
+        NotTypedError: The function does what has no type, or what machine code cannot do.
+    """
+    program = Program(PYTHON)
+    kinds = tuple(kind_of(program, one, ("argument", i)) for i, one in enumerate(arguments))
+    state: Any = None
+    for _ in range(_MOST_PASSES):
+        before = state
+        program.followed.clear()
+        entry, result = _entry(program, function, kinds)
+        state = program.state()
+        if state == before:
+            routines = "\n".join(one.text for one in program.routines.values())
+            text = "\n".join([RUNTIME, program.rows.text, routines, entry])
+            words = len(CONTEXT) + sum(len(kind.words) for kind, _ in program.data.values())
+            return TapedProgram(text, program, kinds, result, words)
+    raise NotTypedError("its types do not settle")
+
+
+def _entry(program: Program, function: FunctionType, kinds: Sequence[Type]) -> tuple[str, Type]:
+    f = Frame(program, function, {}, "entry")
+    cursor = f.w.allocate("ptr")
+    f.w.store("ptr", "%buffer", cursor)
+    for kind, at in program.data.values():
+        f.store(_read(f, kind, cursor), kind, f.w.at("%context", at))
+    arguments = [_read(f, kind, cursor) for kind in kinds]
+    result = f.settled(f.call(_NOWHERE, function, arguments, {}))
+    kind = result.kind
+    if kind is not UNKNOWN:
+        if not is_number(kind):
+            raise NotTypedError(f"it returns {kind}")
+        number = f.math.real(result)
+        f.w.store("double", number.number, "%out")
+        node = result.parts[1] if kind in (VALUE, EITHER) else "0"
+        f.w.store("i64", f.w.emit(f"zext i32 {node} to i64"), f.w.at("%out", 1))
+    f.w.line("ret i32 0")
+    head = "define i32 @run(ptr noalias %context, ptr noalias %buffer, ptr noalias %leaves, ptr noalias %out)"
+    return f.w.text(head), kind
+
+
+class _Nowhere:
+    """In place of the call in the source that the program begins with."""
+
+
+_NOWHERE: Any = _Nowhere()
+
+
+def _word(f: Frame, cursor: str) -> str:
+    """The address of the next word of the data."""
+    place = f.w.load("ptr", cursor)
+    f.w.store("ptr", f.w.at(place, 1), cursor)
+    return place
+
+
+def _read(f: Frame, kind: Type, cursor: str) -> Typed:
+    """Read data of a type."""
+    if kind in (NONE, UNKNOWN) or isinstance(kind, Static):
+        return Typed(kind)
+    if kind is VALUE:
+        return _leaf(f, f.w.load("i64", _word(f, cursor)), VALUE)
+    if kind is EITHER:
+        return _either(f, cursor)
+    if kind is BOOL:
+        return Typed(BOOL, (f.w.emit(f"icmp ne i64 {f.w.load('i64', _word(f, cursor))}, 0"),))
+    if isinstance(kind, Tuple):
+        items = [_read(f, item, cursor) for item in kind.items]
+        return Typed(kind, tuple(part for item in items for part in item.parts))
+    if isinstance(kind, Instance):
+        return _instance(f, kind, cursor)
+    if isinstance(kind, ListType):
+        return _list(f, kind, cursor)
+    if isinstance(kind, Optional):
+        return _optional(f, kind, cursor)
+    return f.load(kind, _word(f, cursor))
+
+
+def _leaf(f: Frame, index: str, kind: Type) -> Typed:
+    place = f.w.at("%leaves", f.w.emit(f"sub i64 {index}, 1"))
+    return Typed(kind, (f.w.load("double", place), f.w.emit(f"trunc i64 {index} to i32")))
+
+
+def _chosen(f: Frame, kind: Type, test: str, yes: Any, no: Any) -> Typed:
+    """What is read in one of two ways."""
+    variable = f.variable(kind)
+    first, second, end = f.w.name("yes"), f.w.name("no"), f.w.name("end")
+    f.w.branch(test, first, second)
+    for label, read in ((first, yes), (second, no)):
+        f.w.block(label)
+        f.set(variable, read())
+        f.w.jump(end)
+    f.w.block(end)
+    return f.get(variable)
+
+
+def _either(f: Frame, cursor: str) -> Typed:
+    index = f.w.load("i64", _word(f, cursor))
+    return _chosen(
+        f,
+        EITHER,
+        f.w.emit(f"icmp ne i64 {index}, 0"),
+        lambda: _leaf(f, index, EITHER),
+        lambda: Typed(EITHER, (f.w.load("double", _word(f, cursor)), "0")),
+    )
+
+
+def _optional(f: Frame, kind: Optional, cursor: str) -> Typed:
+    is_there = f.w.emit(f"icmp ne i64 {f.w.load('i64', _word(f, cursor))}, 0")
+    return _chosen(f, kind, is_there, lambda: _read(f, kind.item, cursor), lambda: Typed(NONE))
+
+
+def _instance(f: Frame, kind: Instance, cursor: str) -> Typed:
+    made = new_instance(f, kind.layout)
+    for name, item in kind.layout.fields.items():
+        store_field(f, made, name, _read(f, item, cursor))
+    return made
+
+
+def _list(f: Frame, kind: ListType, cursor: str) -> Typed:
+    count = f.w.load("i64", _word(f, cursor))
+    made = new_list(f, kind.cell, count, kind.kind)
+    f.w.store("i64", "-1", f.w.at(made.number, 1))  # nothing may change it
+    item = kind.item
+    if len(item.words) == 1 and item.words[0] in _FLAT and not isinstance(item, (Optional, Tuple)):
+        data, start = f.w.load("ptr", f.w.at(made.number, 2)), f.w.load("ptr", cursor)
+        size = f.w.emit(f"shl i64 {count}, 3")
+        f.w.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {data}, ptr {start}, i64 {size}, i1 false)")
+        f.w.store("ptr", f.w.at(start, count), cursor)
+        return made
+    loop = counted(f, count)
+    f.store(_read(f, item, cursor), item, item_place(f, made, loop.index))
+    loop.close()
+    return made

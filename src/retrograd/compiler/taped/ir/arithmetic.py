@@ -1,0 +1,218 @@
+"""What an expression has computed, as names in LLVM IR; and the arithmetic of numbers with their local derivatives.
+
+A Value is a number and its *terms*: of which nodes it was computed, and the local derivative by each. An expression of
+several operators is one node, as Hogan (*Fast reverse-mode automatic differentiation using expression templates in
+C++*, ACM TOMS 40, 2014) has it: its terms are multiplied out until a variable or a list wants a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...backends.llvm.ir_builder import constant
+from ..types import BOOL, EITHER, FLOAT, INT, MIXED, VALUE, NotTypedError, Type, is_number, is_plain, is_real
+from .rows import Rows
+from .writer import Writer
+
+__all__ = ["CONTEXT", "Arithmetic", "Typed"]
+
+Terms = tuple[tuple[str, str], ...]
+
+#: The words of the context, which every function is given: the tape (address, one less than its capacity, how many
+#: terms it has), the number of the last node, the memory for lists (where it is free, its end), how many more
+#: iterations of loops there may be, and how much deeper functions may call themselves.
+CONTEXT = {name: i for i, name in enumerate(("tape", "mask", "terms", "nodes", "free", "end", "fuel", "depth"))}
+
+_ONE = constant(1.0)
+#: Of an expression with more terms, each becomes a node first.
+_MOST_TERMS = 6
+#: An int beyond this is no float.
+_EXACT = 2**53
+_PLAIN = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+#: Operators that give an int of ints.
+_WHOLE = {"add", "sub", "mul", "mod", "floordiv", "pow", "neg", "abs"}
+#: Rows that tell -0.0 from 0.0.
+_SIGNED = {"atan2", "copysign"}
+_INTEGER = {"add": "sadd", "sub": "ssub", "mul": "smul"}
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What an expression has computed.
+
+    Attributes:
+        kind: Its type.
+        parts: The names of its words; of a Value that has terms, of the number alone.
+        terms: Nodes and local derivatives; None for what has a node, or is no Value.
+        known: What it is, where that is known: an int, a str, a bool.
+        items: Of a tuple that was just made, its items, which may be known.
+    """
+
+    kind: Type
+    parts: tuple[str, ...] = ()
+    terms: Terms | None = None
+    known: Any = None
+    items: Sequence[Typed] | None = None
+
+    @property
+    def number(self) -> str:
+        return self.parts[0]
+
+
+class Arithmetic:
+    """Numbers and their derivatives, written as instructions."""
+
+    def __init__(self, writer: Writer, rows: Rows) -> None:
+        self._w, self._rows = writer, rows
+
+    # --- conversions ----------------------------------------------------------------------------------------
+
+    def real(self, value: Typed) -> Typed:
+        """A number as a float or Value."""
+        if is_real(value.kind):
+            return value
+        if value.kind is BOOL:
+            value = self.integer(value)
+        if value.kind is not INT:
+            raise NotTypedError(f"it computes with {value.kind}")
+        if isinstance(value.known, int) and abs(value.known) <= _EXACT:
+            return Typed(FLOAT, (constant(float(value.known)),))
+        moved = self._w.emit(f"add i64 {value.number}, {_EXACT}")
+        self._w.bail_if(self._w.emit(f"icmp ugt i64 {moved}, {2 * _EXACT}"))
+        return Typed(FLOAT, (self._w.emit(f"sitofp i64 {value.number} to double"),))
+
+    def integer(self, value: Typed) -> Typed:
+        """A bool or an int as an int."""
+        if value.kind is INT:
+            return value
+        if value.kind is BOOL:
+            known = int(value.known) if value.known is not None else None
+            return Typed(INT, (self._w.emit(f"zext i1 {value.number} to i64"),), known=known)
+        raise NotTypedError(f"it wants an int and gets {value.kind}")
+
+    def node(self, value: Typed) -> Typed:
+        """A Value with a node on the tape, which its terms become."""
+        if is_plain(value.kind):
+            return Typed(EITHER, (value.number, "0"))
+        if value.terms is None:
+            return value
+        if not value.terms:
+            return Typed(value.kind, (value.number, "0"))
+        node = self._begun(value)
+        for operand, derivative in value.terms:
+            self._w.line(f"call void @add_term(ptr %context, double {derivative}, i32 {operand}, i32 {node})")
+        return Typed(value.kind, (value.number, node))
+
+    def _begun(self, value: Typed) -> str:
+        """A new node; 0 for a float, which only floats were computed to, where that is not known before."""
+        if value.kind is VALUE:
+            return self._w.emit("call i32 @begin_node(ptr %context, i1 true)")
+        assert value.terms is not None
+        some = "0"
+        for operand, _ in value.terms:
+            some = self._w.emit(f"or i32 {some}, {operand}")
+        return self._w.emit(f"call i32 @begin_node(ptr %context, i1 {self._w.emit(f'icmp ne i32 {some}, 0')})")
+
+    # --- operators ------------------------------------------------------------------------------------------
+
+    def row(self, row: str, *operands: Typed) -> Typed:
+        """A row of the op table, of numbers."""
+        reals = [self.real(operand) for operand in operands]
+        if sum(len(_terms(one)) for one in reals) > _MOST_TERMS:
+            reals = [self.node(one) if one.terms else one for one in reals]
+        numbers = [one.number for one in reals]
+        if row == "div":
+            self._w.bail_if(self._w.emit(f"fcmp oeq double {numbers[1]}, {constant(0.0)}"))
+        if row in _PLAIN:
+            y = self._w.emit(f"{_PLAIN[row]} double {', '.join(numbers)}")
+        elif row == "neg":
+            y = self._w.emit(f"fneg double {numbers[0]}")
+        else:
+            y = self._called("double", self._rows.value(row), numbers)
+            if outside := self._rows.outside(row):
+                self._w.bail_if(self._called("i1", outside, [*numbers, y]))
+        kinds = {one.kind for one in reals}
+        may_be_ints = {one.kind for one in operands} <= {MIXED, EITHER, INT, BOOL}
+        if row in _WHOLE and may_be_ints:  # and then exact, where a float is not
+            size = self._w.emit(f"call double @llvm.fabs.f64(double {y})")
+            self._w.bail_if(self._w.emit(f"fcmp ogt double {size}, {constant(float(_EXACT))}"))
+        if row in _SIGNED:
+            for one in reals:
+                if one.kind in (MIXED, EITHER):  # an int 0 has no sign, and here it may have got one
+                    self._w.bail_if(self._w.emit(f"fcmp oeq double {one.number}, {constant(0.0)}"))
+        if kinds <= {FLOAT, MIXED}:
+            return Typed(MIXED if row in _WHOLE and may_be_ints else FLOAT, (y,))
+        kind = VALUE if VALUE in kinds else EITHER
+        return Typed(kind, (y,), self._chained(row, reals, [*numbers, y]))
+
+    def _called(self, kind: str, symbol: str, numbers: list[str]) -> str:
+        return self._w.emit(f"call {kind} @{symbol}({', '.join(f'double {one}' for one in numbers)})")
+
+    def _chained(self, row: str, operands: list[Typed], numbers: list[str]) -> Terms:
+        """The terms of a row: those of its operands, each times the partial by that operand."""
+        found: dict[str, str] = {}
+        for which, operand in enumerate(operands):
+            if is_plain(operand.kind):
+                continue
+            partial = self._partial(row, which, numbers)
+            for node, derivative in _terms(operand) if partial else ():
+                term = self._product(partial, derivative)
+                known = found.get(node)
+                found[node] = term if known is None else self._w.emit(f"fadd double {known}, {term}")
+        return tuple(found.items())
+
+    def _partial(self, row: str, which: int, numbers: list[str]) -> str:
+        """The derivative by an operand; "" if it is 0."""
+        if row in ("add", "sub", "neg"):
+            return _ONE if row == "add" or (row == "sub" and which == 0) else constant(-1.0)
+        if row == "mul":
+            return numbers[1 - which]
+        if row == "div":
+            inverse = self._w.emit(f"fdiv double {_ONE}, {numbers[1]}")
+            if which == 0:
+                return inverse
+            opposite = self._w.emit(f"fneg double {numbers[2]}")
+            return self._w.emit(f"fmul double {opposite}, {inverse}")
+        symbol, is_zero = self._rows.partial(row, which)
+        return "" if is_zero else self._called("double", symbol, numbers)
+
+    def _product(self, one: str, other: str) -> str:
+        if _ONE in (one, other):
+            return other if one == _ONE else one
+        return self._w.emit(f"fmul double {one}, {other}")
+
+    def of_ints(self, row: str, one: Typed, other: Typed) -> Typed:
+        """An operator of two ints, which gives an int: one beyond 64 bits is left to the function itself."""
+        one, other = self.integer(one), self.integer(other)
+        numbers = f"i64 {one.number}, {other.number}"
+        if row in _INTEGER:
+            pair = self._w.emit(
+                f"call {{i64, i1}} @llvm.{_INTEGER[row]}.with.overflow.i64(i64 {one.number}, i64 {other.number})"
+            )
+            self._w.bail_if(self._w.emit(f"extractvalue {{i64, i1}} {pair}, 1"))
+            return Typed(INT, (self._w.emit(f"extractvalue {{i64, i1}} {pair}, 0"),))
+        if row in ("floordiv", "mod"):
+            self._w.bail_if(self._w.emit(f"icmp eq i64 {other.number}, 0"))
+            self._w.bail_if(self._w.emit(f"icmp eq i64 {one.number}, {-(2**63)}"))
+            return Typed(INT, (self._w.emit(f"call i64 @int.{row}(i64 {one.number}, i64 {other.number})"),))
+        raise NotTypedError(f"it computes {row} of ints ({numbers})")
+
+    def plus_or_minus(self, value: Typed, negative: bool) -> Typed:
+        """``+a`` or ``-a``."""
+        if value.kind in (INT, BOOL):
+            value = self.integer(value)
+            return self.of_ints("sub", Typed(INT, ("0",), known=0), value) if negative else value
+        if not is_number(value.kind):
+            raise NotTypedError(f"it computes with {value.kind}")
+        return self.row("neg", value) if negative else value
+
+
+def _terms(value: Typed) -> Terms:
+    """The terms of a number: those that it has, or its node."""
+    if value.terms is not None:
+        return value.terms
+    if is_plain(value.kind) or value.parts[1] == "0":
+        return ()
+    return ((value.parts[1], _ONE),)

@@ -1,0 +1,329 @@
+"""What taped code calls: the tape, the sweep back over it, memory for lists, and ints as Python has them.
+
+A *term* on the tape is 16 bytes: a local derivative, the node by which it is, and the node of which it is. The sweep
+goes back over them: ``adjoint[by] += derivative * adjoint[of]``. Where the tape is full, terms are written from its
+beginning again, and the caller, who sees their number, runs the function once more with a larger one.
+
+A list is a header of four words: how many items it has, for how many there is room (less than 0: nothing may change
+it), where they are, and how often it has changed. Where no memory is left, the end of the memory in the context becomes
+0, and the function is left.
+"""
+
+from __future__ import annotations
+
+from .arithmetic import CONTEXT
+from .rows import DECLARATIONS
+
+__all__ = ["RUNTIME"]
+
+
+def _word(name: str, register: str) -> str:
+    return f"%{register} = getelementptr i64, ptr %c, i64 {CONTEXT[name]}"
+
+
+RUNTIME = f"""
+{DECLARATIONS}
+declare {{i64, i1}} @llvm.sadd.with.overflow.i64(i64, i64)
+declare {{i64, i1}} @llvm.ssub.with.overflow.i64(i64, i64)
+declare {{i64, i1}} @llvm.smul.with.overflow.i64(i64, i64)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+
+define internal i32 @begin_node(ptr %c, i1 %is_one) alwaysinline {{
+  {_word("nodes", "at")}
+  %last = load i64, ptr %at, align 8
+  %one = zext i1 %is_one to i64
+  %next = add i64 %last, %one
+  store i64 %next, ptr %at, align 8
+  %number = trunc i64 %next to i32
+  %node = select i1 %is_one, i32 %number, i32 0
+  ret i32 %node
+}}
+
+define internal void @add_term(ptr %c, double %derivative, i32 %by, i32 %of) alwaysinline {{
+  {_word("tape", "tape.at")}
+  {_word("mask", "mask.at")}
+  {_word("terms", "terms.at")}
+  %tape = load ptr, ptr %tape.at, align 8
+  %mask = load i64, ptr %mask.at, align 8
+  %count = load i64, ptr %terms.at, align 8
+  %more = add i64 %count, 1
+  store i64 %more, ptr %terms.at, align 8
+  %place = and i64 %count, %mask
+  %term = getelementptr {{double, i32, i32}}, ptr %tape, i64 %place
+  store double %derivative, ptr %term, align 8
+  %by.at = getelementptr {{double, i32, i32}}, ptr %term, i64 0, i32 1
+  store i32 %by, ptr %by.at, align 4
+  %of.at = getelementptr {{double, i32, i32}}, ptr %term, i64 0, i32 2
+  store i32 %of, ptr %of.at, align 4
+  ret void
+}}
+
+define void @sweep(ptr %tape, i64 %count, ptr %adjoint) {{
+entry:
+  %none = icmp eq i64 %count, 0
+  br i1 %none, label %end, label %loop
+loop:
+  %i = phi i64 [ %count, %entry ], [ %before, %loop ]
+  %before = sub i64 %i, 1
+  %term = getelementptr {{double, i32, i32}}, ptr %tape, i64 %before
+  %derivative = load double, ptr %term, align 8
+  %by.at = getelementptr {{double, i32, i32}}, ptr %term, i64 0, i32 1
+  %by = load i32, ptr %by.at, align 4
+  %of.at = getelementptr {{double, i32, i32}}, ptr %term, i64 0, i32 2
+  %of = load i32, ptr %of.at, align 4
+  %of.place = getelementptr double, ptr %adjoint, i32 %of
+  %of.adjoint = load double, ptr %of.place, align 8
+  %by.place = getelementptr double, ptr %adjoint, i32 %by
+  %by.adjoint = load double, ptr %by.place, align 8
+  %product = fmul double %derivative, %of.adjoint
+  %sum = fadd double %by.adjoint, %product
+  store double %sum, ptr %by.place, align 8
+  %done = icmp eq i64 %before, 0
+  br i1 %done, label %end, label %loop
+end:
+  ret void
+}}
+
+define internal i1 @is_out_of_fuel(ptr %c) alwaysinline {{
+  {_word("fuel", "at")}
+  %left = load i64, ptr %at, align 8
+  %less = sub i64 %left, 1
+  store i64 %less, ptr %at, align 8
+  %none = icmp slt i64 %less, 0
+  ret i1 %none
+}}
+
+define internal i1 @is_too_deep(ptr %c) alwaysinline {{
+  {_word("depth", "at")}
+  %left = load i64, ptr %at, align 8
+  %less = sub i64 %left, 1
+  store i64 %less, ptr %at, align 8
+  %none = icmp slt i64 %less, 0
+  ret i1 %none
+}}
+
+define internal void @is_back(ptr %c) alwaysinline {{
+  {_word("depth", "at")}
+  %left = load i64, ptr %at, align 8
+  %more = add i64 %left, 1
+  store i64 %more, ptr %at, align 8
+  ret void
+}}
+
+define internal i64 @int.mod(i64 %a, i64 %b) alwaysinline {{
+  %r = srem i64 %a, %b
+  %some = icmp ne i64 %r, 0
+  %signs = xor i64 %r, %b
+  %apart = icmp slt i64 %signs, 0
+  %moves = and i1 %some, %apart
+  %moved = add i64 %r, %b
+  %found = select i1 %moves, i64 %moved, i64 %r
+  ret i64 %found
+}}
+define internal i64 @int.floordiv(i64 %a, i64 %b) alwaysinline {{
+  %q = sdiv i64 %a, %b
+  %r = srem i64 %a, %b
+  %some = icmp ne i64 %r, 0
+  %signs = xor i64 %r, %b
+  %apart = icmp slt i64 %signs, 0
+  %moves = and i1 %some, %apart
+  %less = sub i64 %q, 1
+  %found = select i1 %moves, i64 %less, i64 %q
+  ret i64 %found
+}}
+
+define internal ptr @allocate(ptr %c, i64 %words) {{
+  {_word("free", "free.at")}
+  {_word("end", "end.at")}
+  %place = load ptr, ptr %free.at, align 8
+  %start = ptrtoint ptr %place to i64
+  %end = load i64, ptr %end.at, align 8
+  %room = sub i64 %end, %start
+  %bytes = shl i64 %words, 3
+  %fits = icmp sle i64 %bytes, %room
+  %sane = icmp ult i64 %words, 1073741824
+  %good = and i1 %fits, %sane
+  br i1 %good, label %yes, label %no
+yes:
+  %next = getelementptr i64, ptr %place, i64 %words
+  store ptr %next, ptr %free.at, align 8
+  ret ptr %place
+no:
+  store i64 0, ptr %end.at, align 8
+  ret ptr null
+}}
+
+define internal ptr @new_list(ptr %c, i64 %given, i64 %words) {{
+  %negative = icmp slt i64 %given, 0
+  %count = select i1 %negative, i64 0, i64 %given
+  %sane = icmp ult i64 %count, 1073741824
+  %some = select i1 %sane, i64 %count, i64 1073741824
+  %size = mul i64 %some, %words
+  %all = add i64 %size, 4
+  %list = call ptr @allocate(ptr %c, i64 %all)
+  %lacks = icmp eq ptr %list, null
+  br i1 %lacks, label %no, label %yes
+yes:
+  store i64 %count, ptr %list, align 8
+  %room.at = getelementptr i64, ptr %list, i64 1
+  store i64 %count, ptr %room.at, align 8
+  %data.at = getelementptr i64, ptr %list, i64 2
+  %data = getelementptr i64, ptr %list, i64 4
+  store ptr %data, ptr %data.at, align 8
+  %changes.at = getelementptr i64, ptr %list, i64 3
+  store i64 0, ptr %changes.at, align 8
+  ret ptr %list
+no:
+  ret ptr null
+}}
+
+define internal ptr @appended(ptr %c, ptr %list, i64 %words) {{
+  %count = load i64, ptr %list, align 8
+  %room.at = getelementptr i64, ptr %list, i64 1
+  %room = load i64, ptr %room.at, align 8
+  %data.at = getelementptr i64, ptr %list, i64 2
+  %is_full = icmp sge i64 %count, %room
+  br i1 %is_full, label %full, label %put
+full:
+  %twice = shl i64 %count, 1
+  %more = add i64 %twice, 4
+  %size = mul i64 %more, %words
+  %other = call ptr @allocate(ptr %c, i64 %size)
+  %lacks = icmp eq ptr %other, null
+  br i1 %lacks, label %no, label %moves
+moves:
+  %old = load ptr, ptr %data.at, align 8
+  %used = mul i64 %count, %words
+  %bytes = shl i64 %used, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %other, ptr %old, i64 %bytes, i1 false)
+  store ptr %other, ptr %data.at, align 8
+  store i64 %more, ptr %room.at, align 8
+  br label %put
+put:
+  %data = load ptr, ptr %data.at, align 8
+  %offset = mul i64 %count, %words
+  %place = getelementptr i64, ptr %data, i64 %offset
+  %next = add i64 %count, 1
+  store i64 %next, ptr %list, align 8
+  ret ptr %place
+no:
+  ret ptr null
+}}
+
+define internal ptr @inserted(ptr %c, ptr %list, i64 %at, i64 %words) {{
+  %last = call ptr @appended(ptr %c, ptr %list, i64 %words)
+  %lacks = icmp eq ptr %last, null
+  br i1 %lacks, label %no, label %yes
+yes:
+  %data.at = getelementptr i64, ptr %list, i64 2
+  %data = load ptr, ptr %data.at, align 8
+  %offset = mul i64 %at, %words
+  %place = getelementptr i64, ptr %data, i64 %offset
+  %behind = getelementptr i64, ptr %place, i64 %words
+  %from = ptrtoint ptr %place to i64
+  %to = ptrtoint ptr %last to i64
+  %bytes = sub i64 %to, %from
+  call void @llvm.memmove.p0.p0.i64(ptr %behind, ptr %place, i64 %bytes, i1 false)
+  ret ptr %place
+no:
+  ret ptr null
+}}
+
+define internal void @removed(ptr %list, i64 %at, i64 %words) {{
+  %count = load i64, ptr %list, align 8
+  %less = sub i64 %count, 1
+  store i64 %less, ptr %list, align 8
+  %data.at = getelementptr i64, ptr %list, i64 2
+  %data = load ptr, ptr %data.at, align 8
+  %offset = mul i64 %at, %words
+  %place = getelementptr i64, ptr %data, i64 %offset
+  %behind = getelementptr i64, ptr %place, i64 %words
+  %rest = sub i64 %less, %at
+  %moved = mul i64 %rest, %words
+  %bytes = shl i64 %moved, 3
+  call void @llvm.memmove.p0.p0.i64(ptr %place, ptr %behind, i64 %bytes, i1 false)
+  ret void
+}}
+
+define internal ptr @slice(ptr %c, ptr %list, i64 %from, i64 %to, i64 %words) {{
+  %all = load i64, ptr %list, align 8
+  %from.below = icmp slt i64 %from, 0
+  %from.moved = add i64 %from, %all
+  %from.end = select i1 %from.below, i64 %from.moved, i64 %from
+  %start.low = call i64 @llvm.smax.i64(i64 %from.end, i64 0)
+  %start = call i64 @llvm.smin.i64(i64 %start.low, i64 %all)
+  %to.below = icmp slt i64 %to, 0
+  %to.moved = add i64 %to, %all
+  %to.end = select i1 %to.below, i64 %to.moved, i64 %to
+  %stop.low = call i64 @llvm.smax.i64(i64 %to.end, i64 %start)
+  %stop = call i64 @llvm.smin.i64(i64 %stop.low, i64 %all)
+  %count = sub i64 %stop, %start
+  %made = call ptr @new_list(ptr %c, i64 %count, i64 %words)
+  %lacks = icmp eq ptr %made, null
+  br i1 %lacks, label %end, label %yes
+yes:
+  call void @copy_items(ptr %made, i64 0, ptr %list, i64 %start, i64 %count, i64 %words)
+  br label %end
+end:
+  ret ptr %made
+}}
+declare i64 @llvm.smax.i64(i64, i64)
+declare i64 @llvm.smin.i64(i64, i64)
+
+define internal void @copy_items(ptr %to, i64 %at, ptr %from, i64 %start, i64 %count, i64 %words) {{
+  %to.at = getelementptr i64, ptr %to, i64 2
+  %to.data = load ptr, ptr %to.at, align 8
+  %from.at = getelementptr i64, ptr %from, i64 2
+  %from.data = load ptr, ptr %from.at, align 8
+  %to.offset = mul i64 %at, %words
+  %from.offset = mul i64 %start, %words
+  %target = getelementptr i64, ptr %to.data, i64 %to.offset
+  %source = getelementptr i64, ptr %from.data, i64 %from.offset
+  %size = mul i64 %count, %words
+  %bytes = shl i64 %size, 3
+  call void @llvm.memmove.p0.p0.i64(ptr %target, ptr %source, i64 %bytes, i1 false)
+  ret void
+}}
+
+define internal ptr @concatenated(ptr %c, ptr %one, ptr %other, i64 %words) {{
+  %first = load i64, ptr %one, align 8
+  %second = load i64, ptr %other, align 8
+  %count = add i64 %first, %second
+  %made = call ptr @new_list(ptr %c, i64 %count, i64 %words)
+  %lacks = icmp eq ptr %made, null
+  br i1 %lacks, label %end, label %yes
+yes:
+  call void @copy_items(ptr %made, i64 0, ptr %one, i64 0, i64 %first, i64 %words)
+  call void @copy_items(ptr %made, i64 %first, ptr %other, i64 0, i64 %second, i64 %words)
+  br label %end
+end:
+  ret ptr %made
+}}
+
+define internal ptr @repeated(ptr %c, ptr %one, i64 %given, i64 %words) {{
+entry:
+  %times = call i64 @llvm.smax.i64(i64 %given, i64 0)
+  %few = call i64 @llvm.smin.i64(i64 %times, i64 1073741824)
+  %each = load i64, ptr %one, align 8
+  %count = mul i64 %few, %each
+  %made = call ptr @new_list(ptr %c, i64 %count, i64 %words)
+  %lacks = icmp eq ptr %made, null
+  br i1 %lacks, label %end, label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %copy ]
+  %done = icmp sge i64 %i, %few
+  br i1 %done, label %end, label %copy
+copy:
+  %at = mul i64 %i, %each
+  call void @copy_items(ptr %made, i64 %at, ptr %one, i64 0, i64 %each, i64 %words)
+  %next = add i64 %i, 1
+  br label %loop
+end:
+  ret ptr %made
+}}
+
+attributes #0 = {{ nounwind willreturn memory(none) }}
+!0 = !{{!"branch_weights", i32 1, i32 1000}}
+"""

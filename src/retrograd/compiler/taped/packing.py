@@ -1,0 +1,132 @@
+"""How the data of a call is written as bytes, which the code of a program reads first (``entry.py``).
+
+A type is a tuple that begins with a code; ``native/trees/typed_data.cpp`` writes what is of that type, and says where
+something is not.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from .constants import Leaf, text_of
+from .frame import Program
+from .types import (
+    BOOL,
+    EITHER,
+    FLOAT,
+    INT,
+    MEMBER,
+    MIXED,
+    NONE,
+    TEXT,
+    UNKNOWN,
+    VALUE,
+    Instance,
+    ListType,
+    NotTypedError,
+    Optional,
+    Static,
+    Tuple,
+    Type,
+)
+
+__all__ = ["Packed", "packed", "written_as"]
+
+#: The data of a call: as bytes, the numbers of its leaves as bytes, and the Values among these that are no variables.
+Packed = tuple[bytes, bytes, list[Any]]
+
+
+class _Code(enum.IntEnum):
+    """What a type begins with, as in typed_data.cpp."""
+
+    FLOAT = 0
+    MIXED = enum.auto()
+    INT = enum.auto()
+    BOOL = enum.auto()
+    VALUE = enum.auto()
+    EITHER = enum.auto()
+    TEXT = enum.auto()
+    NUMBERED = enum.auto()
+    NONE = enum.auto()
+    STATIC = enum.auto()
+    TUPLE = enum.auto()
+    LIST = enum.auto()
+    OPTIONAL = enum.auto()
+    RECORD = enum.auto()
+    INSTANCE = enum.auto()
+    ARRAY = enum.auto()
+
+
+_SCALARS = {
+    FLOAT: _Code.FLOAT,
+    MIXED: _Code.MIXED,
+    INT: _Code.INT,
+    BOOL: _Code.BOOL,
+    VALUE: _Code.VALUE,
+    EITHER: _Code.EITHER,
+    NONE: _Code.NONE,
+}
+
+
+def packed(
+    types: tuple[Any, ...], things: list[Any], numbers: list[float], takes_results: bool = False
+) -> Packed | None:
+    """Write data of types; None if some is of another type.
+
+    Args:
+        types: As ``written_as`` gives them.
+        things: The data, with a :class:`.constants.Leaf` in the place of each variable.
+        numbers: Those of the variables.
+        takes_results: Whether a Value may be the result of an operation.
+    """
+    from ..._native import typed_data  # the reference engine has none, and compiles nothing
+
+    return typed_data(types, things, numbers, Leaf, takes_results)
+
+
+def written_as(program: Program, kind: Type) -> tuple[Any, ...]:
+    """A type as ``packed`` takes it."""
+
+    def each(kinds: Sequence[Type]) -> tuple[Any, ...]:
+        return tuple(written_as(program, one) for one in kinds)
+
+    if isinstance(kind, Tuple):
+        return _Code.TUPLE, kind.kind, each(kind.items)
+    if isinstance(kind, ListType):
+        if kind.dtype is not None:
+            axes, item = 1, kind.item
+            while isinstance(item, ListType):
+                axes, item = axes + 1, item.item
+            rows = written_as(program, kind.item)
+            return _Code.ARRAY, np.ndarray, kind.dtype, axes, rows
+        if kind.item is UNKNOWN:  # only empty ones have come
+            return _Code.LIST, (list if kind.kind is np.ndarray else kind.kind,), (_Code.STATIC, object())
+        return _Code.LIST, (list if kind.kind is np.ndarray else kind.kind,), written_as(program, kind.item)
+    if isinstance(kind, Optional):
+        return _Code.OPTIONAL, written_as(program, kind.item)
+    if isinstance(kind, Instance):
+        names, types = tuple(kind.layout.fields), each([*kind.layout.fields.values()])
+        if kind.is_record:
+            return _Code.RECORD, names, types
+        has_dict = not any("__slots__" in vars(base) for base in kind.layout.kind.__mro__[:-1])
+        return _Code.INSTANCE, names, types, kind.layout.kind, has_dict
+    if isinstance(kind, Static):
+        return _Code.STATIC, kind.thing
+    if kind is TEXT:
+        return _Code.TEXT, program.texts
+    if kind is MEMBER:
+        return _Code.NUMBERED, lambda thing: _number_of(program, thing)
+    return (_SCALARS[kind],)  # type: ignore[index]
+
+
+def _number_of(program: Program, thing: Any) -> int | None:
+    """The number of a member of an enumeration; None for anything else, and for what compares otherwise than these."""
+    try:
+        return program.text(text_of(thing)) if isinstance(thing, Enum) else None
+    except NotTypedError:
+        return None

@@ -1,0 +1,117 @@
+"""What a function reads besides its arguments: objects that its code takes for granted, and data of each call.
+
+Functions, classes, modules, and numbers are part of the code: a call first asks whether the same are still there.
+Lists, tuples, dictionaries, instances and Values are data, which each call reads anew.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Mapping
+from enum import Enum
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+from .source import in_python
+from .types import NotTypedError
+
+__all__ = ["Reads", "is_constant"]
+
+_MISSING = object()
+
+Key = tuple[int, str]
+
+
+def is_constant(thing: Any) -> bool:
+    """Whether it is part of the code: a number, a text, or what cannot hold data."""
+    return type(thing) in (int, float, bool, str, type(None), FunctionType, BuiltinFunctionType) or isinstance(
+        thing, (type, ModuleType, Enum)
+    )
+
+
+class Reads:
+    """The places that were read.
+
+    Attributes:
+        data: How each call gets the data of a place.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[Key, tuple[Mapping[str, Any], str, Any]] = {}  # in dictionaries, and what they held
+        self._cells: dict[Key, tuple[Any, Any]] = {}
+        self._functions: dict[int, tuple[FunctionType, Any, Any, Any]] = {}
+        self.data: dict[Key, Callable[[], Any]] = {}
+
+    def hold(self) -> bool:
+        """Whether each place of the code still has what it had."""
+        for names, name, known in self._names.values():
+            if (found := names.get(name, _MISSING)) is not known and not _is_same(found, known):
+                return False
+        for cell, known in self._cells.values():
+            if (found := _contents(cell)) is not known and not _is_same(found, known):
+                return False
+        for function, code, defaults, keywords in self._functions.values():
+            if function.__code__ is not code or function.__defaults__ is not defaults:
+                return False
+            if function.__kwdefaults__ != keywords:
+                return False
+        return True
+
+    def named(self, function: FunctionType, name: str) -> tuple[Key, Any]:
+        """What a free name of a function is: in its closure, among the globals, or a builtin."""
+        if name in function.__code__.co_freevars:
+            cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
+            return self._found((id(cell), name), _contents(cell), self._cells, (cell,), lambda: _contents(cell))
+        if function.__module__ == in_python.__name__:
+            found = getattr(builtins, name, None) or getattr(in_python, name)
+            return (0, name), found  # nothing changes those
+        names = function.__globals__
+        if name in names:
+            return self._in(names, name)
+        self._names[id(names), name] = names, name, _MISSING
+        return self._in(vars(builtins), name)
+
+    def attribute(self, thing: Any, name: str) -> tuple[Key, Any]:
+        """An attribute of a module or a class, which nothing but its dictionary decides."""
+        if isinstance(thing, type):
+            for base in thing.__mro__:
+                if name in vars(base):
+                    return self._in(vars(base), name)
+                self._names[id(base), name] = vars(base), name, _MISSING
+        elif isinstance(thing, ModuleType):
+            if name in vars(thing):
+                return self._in(vars(thing), name)
+            if hasattr(thing, name):  # a module that loads its attributes when they are asked for
+                return self._in(vars(thing), name)
+        raise NotTypedError(f"it reads .{name} of a {type(thing).__name__}")
+
+    def code_of(self, function: FunctionType) -> None:
+        """A function is followed: its code and defaults must stay."""
+        if function.__module__ != in_python.__name__:
+            of = function.__code__, function.__defaults__, function.__kwdefaults__
+            self._functions[id(function)] = function, *of
+
+    def _in(self, names: Mapping[str, Any], name: str) -> tuple[Key, Any]:
+        found = names.get(name, _MISSING)
+        return self._found((id(names), name), found, self._names, (names, name), lambda: names.get(name, _MISSING))
+
+    def _found(
+        self, key: Key, found: Any, checks: dict[Key, Any], place: tuple[Any, ...], get: Callable[[], Any]
+    ) -> tuple[Key, Any]:
+        """What was found; it is asked before each call if it is part of the code, else it is data."""
+        if found is _MISSING:
+            raise NotTypedError(f"there is no {key[1]} yet")
+        if is_constant(found) or callable(found) or isinstance(found, (property, staticmethod, classmethod)):
+            checks[key] = *place, found
+        else:
+            self.data[key] = get
+        return key, found
+
+
+def _contents(cell: Any) -> Any:
+    return getattr(cell, "cell_contents", _MISSING)
+
+
+def _is_same(found: Any, known: Any) -> bool:
+    """Whether two objects are one constant: of two equal numbers, -0.0 and 0.0 are not."""
+    return type(found) is type(known) and type(known) in (int, float, str) and repr(found) == repr(known)

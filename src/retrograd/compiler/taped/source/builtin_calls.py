@@ -1,0 +1,620 @@
+"""Python's own functions and the methods of its lists."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from ....engine import Value
+from ....ops import BY_NAME, Op
+from ...backends.llvm.ir_builder import constant
+from ..frame import Frame, split
+from ..ir.arithmetic import Typed
+from ..types import (
+    BOOL,
+    EITHER,
+    FLOAT,
+    INT,
+    MIXED,
+    NONE,
+    TEXT,
+    UNKNOWN,
+    VALUE,
+    Closure,
+    Instance,
+    Iterated,
+    ListType,
+    NotTypedError,
+    Optional,
+    Static,
+    Tuple,
+    is_number,
+    is_plain,
+    join,
+)
+from . import loops, reductions
+from .comparisons import truth
+from .containers import (
+    added,
+    appended,
+    copied,
+    found_at,
+    has_changed,
+    inserted,
+    item_of,
+    item_place,
+    length,
+    made_list,
+    made_record,
+    not_given,
+    present,
+    removed,
+    store_item,
+)
+from .expressions import binary, tuple_of
+from .in_python import reversed_in_place, sorted_by, sorted_list, transposed
+
+__all__ = ["BUILTINS", "extended", "list_method", "method_row", "record_method", "to_int"]
+
+_NOTHING = Typed(NONE)
+#: A float of this size is no int of 64 bits.
+_LARGE = 2.0**62
+
+
+def _one(f: Frame, node: ast.Call) -> Typed:
+    if len(node.args) != 1 or node.keywords:
+        raise NotTypedError(f"it calls {ast.unparse(node.func)} with {len(node.args)} arguments")
+    return f.there(f.evaluated(node.args[0]))
+
+
+def _length(f: Frame, node: ast.Call) -> Typed:
+    value = _one(f, node)
+    if value.kind is UNKNOWN:
+        return value
+    if isinstance(value.kind, Instance):
+        return f.call(node, f.program.reads.attribute(value.kind.layout.kind, "__len__")[1], [value], {})
+    return length(f, value)
+
+
+def _absolute(f: Frame, node: ast.Call) -> Typed:
+    value = _one(f, node)
+    if value.kind in (INT, BOOL):
+        value = f.math.integer(value)
+        other = f.math.plus_or_minus(value, negative=True)
+        is_below = f.w.emit(f"icmp slt i64 {value.number}, 0")
+        return Typed(INT, (f.w.emit(f"select i1 {is_below}, i64 {other.number}, i64 {value.number}"),))
+    return value if value.kind is UNKNOWN else f.math.row("abs", value)
+
+
+def _extreme(f: Frame, node: ast.Call, largest: bool) -> Typed:
+    named = {one.arg: one.value for one in node.keywords}
+    if set(named) - {"key", "default"}:
+        raise NotTypedError("it calls max or min with other keywords")
+    key = _key_of(f, node, named.get("key"))
+    if len(node.args) == 1:
+        default = f.settled(f.evaluated(named["default"])) if "default" in named else None
+        return reductions.extreme(f, node, f.evaluated(node.args[0]), largest, key, default)
+    items: list[Typed] = []
+    for one in node.args:
+        if isinstance(one, ast.Starred):
+            items += split(_as_tuple(f, node, f.evaluated(one.value)))
+        else:
+            items.append(f.there(f.settled(f.evaluated(one))))
+    return reductions.extreme(f, node, items, largest, key)
+
+
+def _as_tuple(f: Frame, node: ast.AST, over: Typed) -> Typed:
+    items = loops.as_list(f, node, over)
+    if not isinstance(items.kind, Tuple):
+        raise NotTypedError("a call takes the items of a list")
+    return items
+
+
+def _key_of(f: Frame, node: ast.AST, key: ast.expr | None) -> Callable[[Typed], Typed] | None:
+    """What computes the key of an item."""
+    if key is None:
+        return None
+    function = f.evaluated(key)
+    if function.kind is NONE:
+        return None
+    return lambda item: _applied(f, node, function, item)
+
+
+def _applied(f: Frame, node: ast.AST, function: Typed, item: Typed) -> Typed:
+
+    if isinstance(function.kind, Closure):
+        return f.call_closure(function, [f.settled(item)], {})
+    if not isinstance(function.kind, Static):
+        raise NotTypedError(f"it calls {function.kind}")
+    return f.call((node, "key"), function.kind.thing, [f.settled(item)], {})
+
+
+def _sorted(f: Frame, node: ast.Call) -> Typed:
+    return ordered(f, node, _items(f, node, node.args[0]))
+
+
+def _items(f: Frame, node: ast.AST, of: ast.expr) -> Typed:
+    items = loops.as_list(f, node, f.evaluated(of))
+    if isinstance(items.kind, ListType) and items.kind.kind in (set, frozenset):
+        raise NotTypedError("it goes over a set")
+    return made_list(f, (node, "items"), split(items)) if isinstance(items.kind, Tuple) else items
+
+
+def ordered(f: Frame, node: ast.Call, items: Typed) -> Typed:
+    """``sorted(items, key=…, reverse=…)``."""
+
+    named = {one.arg: one.value for one in node.keywords}
+    if set(named) - {"key", "reverse"}:
+        raise NotTypedError("it sorts with other keywords")
+    if items.kind is UNKNOWN:
+        return items
+    is_reversed = (
+        truth(f, f.evaluated(named["reverse"])) if "reverse" in named else Typed(BOOL, ("false",), known=False)
+    )
+    key = _key_of(f, node, named.get("key"))
+    if key is None:
+        return f.call(node, sorted_list, [items, is_reversed], {})
+    keys = made_list(f, (node, "keys"), [])
+    loops.loop(f, items, lambda item: appended(f, keys, key(item)))
+    return f.call(node, sorted_by, [items, keys, is_reversed], {})
+
+
+def _sum(f: Frame, node: ast.Call) -> Typed:
+    if node.keywords or not 1 <= len(node.args) <= 2:
+        raise NotTypedError("it calls sum with keywords")
+    start = f.evaluated(node.args[1]) if len(node.args) > 1 else Typed(INT, ("0",), known=0)
+    found = reductions.summed(f, node, f.evaluated(node.args[0]), start)
+    if is_plain(found.kind) and sys.version_info >= (3, 12):
+        raise NotTypedError("it sums floats, which Python does more exactly")
+    return found
+
+
+def to_int(f: Frame, number: str) -> Typed:
+    """A double that is whole, as an int; a large one is left to the function itself."""
+    size = f.w.emit(f"call double @llvm.fabs.f64(double {number})")
+    f.w.bail_if(f.w.emit(f"fcmp uge double {size}, {constant(_LARGE)}"))
+    return Typed(INT, (f.w.emit(f"fptosi double {number} to i64"),))
+
+
+def _int(f: Frame, node: ast.Call) -> Typed:
+    value = _one(f, node)
+    if value.kind in (INT, BOOL):
+        return f.math.integer(value)
+    if is_plain(value.kind):
+        return to_int(f, value.number)
+    return _refused(value, "int")
+
+
+def _float(f: Frame, node: ast.Call) -> Typed:
+    value = _one(f, node)
+    if isinstance(value.known, str) and value.kind is TEXT:
+        try:
+            return Typed(FLOAT, (constant(float(value.known)),))
+        except ValueError:
+            raise NotTypedError("it makes a float of a text that is none") from None
+    if value.kind in (INT, BOOL) or is_plain(value.kind):
+        return Typed(FLOAT, f.math.real(value).parts)
+    return _refused(value, "float")
+
+
+def _refused(value: Typed, name: str) -> Typed:
+    if value.kind is UNKNOWN:
+        return value
+    raise NotTypedError(f"it calls {name}() of {value.kind}")
+
+
+def _bool(f: Frame, node: ast.Call) -> Typed:
+    return truth(f, f.evaluated(node.args[0]))
+
+
+def _round(f: Frame, node: ast.Call) -> Typed:
+    value = _one(f, node)
+    if is_plain(value.kind):
+        return to_int(f, f.w.emit(f"call double @llvm.rint.f64(double {value.number})"))
+    if value.kind is VALUE:
+        return f.math.row("round", value)
+    return f.math.integer(value) if value.kind in (INT, BOOL) else _refused(value, "round")
+
+
+def _power(f: Frame, node: ast.Call) -> Typed:
+    if len(node.args) != 2 or node.keywords:
+        raise NotTypedError("it calls pow with a modulus")
+    return binary(f, node, ast.Pow(), *(f.evaluated(one) for one in node.args))
+
+
+def _divmod(f: Frame, node: ast.Call) -> Typed:
+    one, other = (f.settled(f.evaluated(each)) for each in node.args)
+    return tuple_of([f.settled(binary(f, node, operator, one, other)) for operator in (ast.FloorDiv(), ast.Mod())])
+
+
+def _list(f: Frame, node: ast.Call, kind: type = list) -> Typed:
+    if not node.args:
+        return made_list(f, node, [], kind)
+    if len(node.args) > 1 or node.keywords:
+        raise NotTypedError(f"it makes a {kind.__name__} of several arguments")
+    items = loops.as_list(f, node, f.evaluated(node.args[0]))
+    if items.kind is UNKNOWN:
+        return items
+    if isinstance(items.kind, Tuple):
+        return made_list(f, node, split(items), kind)
+    if isinstance(items.kind, ListType) and items.kind.kind in (set, frozenset):
+        raise NotTypedError("it goes over a set")
+    return copied(f, node, items, kind)
+
+
+def _dict(f: Frame, node: ast.Call) -> Typed:
+    if node.keywords:
+        if node.args or any(one.arg is None for one in node.keywords):
+            raise NotTypedError("it makes a dict of another")
+        return made_record(f, {str(one.arg): f.settled(f.evaluated(one.value)) for one in node.keywords})
+    made = made_list(f, node, [], dict)
+    if node.args:
+        over = f.there(f.evaluated(node.args[0]))
+        if loops.is_record(over):
+            raise NotTypedError("it copies a dict")
+        if isinstance(over.kind, ListType) and over.kind.kind is dict:
+            return copied(f, node, over, dict)
+        loops.loop(f, over, lambda item: store_item(f, made, *loops.unpacked(f, item, 2)))
+    return made
+
+
+def _set(f: Frame, node: ast.Call) -> Typed:
+    made = made_list(f, node, [], set)
+    if node.args:
+        loops.loop(f, f.evaluated(node.args[0]), lambda item: added(f, made, item))
+    return made
+
+
+def _deque(f: Frame, node: ast.Call) -> Typed:
+    return _list(f, node, deque)
+
+
+def _tuple(f: Frame, node: ast.Call) -> Typed:
+    if not node.args:
+        return Typed(Tuple(()))
+    items = loops.as_list(f, node, f.evaluated(node.args[0]))
+    if isinstance(items.kind, Tuple):
+        return items
+    raise NotTypedError("it makes a tuple of a list")
+
+
+# --- what is gone over --------------------------------------------------------------------------------------
+
+
+def _range(f: Frame, node: ast.Call) -> Typed:
+    if node.keywords or not 1 <= len(node.args) <= 3:
+        raise NotTypedError("it calls range with other arguments")
+    source, count = loops.range_of(f, [f.math.integer(f.there(f.evaluated(one))) for one in node.args])
+    return Typed(Iterated(source=source, count=count))
+
+
+def _zip(f: Frame, node: ast.Call) -> Typed:
+    if not node.args or not all(isinstance(one.value, ast.Constant) and not one.value.value for one in node.keywords):
+        raise NotTypedError("it calls zip with keywords")  # but for strict=False
+    if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
+        rows = _items(f, node, node.args[0].value)
+        made = f.call(node, transposed, [rows], {})
+        return Typed(Iterated(source=loops.source_of(f, made)))
+    if any(isinstance(one, ast.Starred) for one in node.args):
+        raise NotTypedError("it calls zip with some rows")
+    return Typed(Iterated(source=loops.zipped(f, [loops.source_of(f, f.evaluated(one)) for one in node.args])))
+
+
+def _enumerate(f: Frame, node: ast.Call) -> Typed:
+    starts = [*node.args[1:], *(one.value for one in node.keywords if one.arg == "start")]
+    if len(starts) > 1 or len(node.args) + len(node.keywords) - len(starts) != 1:
+        raise NotTypedError("it calls enumerate with other arguments")
+    over = f.there(f.evaluated(node.args[0]))
+    start = f.math.integer(f.there(f.evaluated(starts[0]))) if starts else Typed(INT, ("0",), known=0)
+    fixed = loops.fixed_items(f, over)
+    if fixed is not None and start.known is not None:
+        return Typed(Iterated(fixed=[_numbered(f, start.known + i, item) for i, item in enumerate(fixed)]))
+    return Typed(Iterated(source=loops.enumerated(f, loops.source_of(f, over), start)))
+
+
+def _numbered(f: Frame, number: int, item: Callable[[], Typed]) -> Callable[[], Typed]:
+    return lambda: tuple_of([Typed(INT, (str(number),), known=number), f.settled(item())])
+
+
+def _reversed(f: Frame, node: ast.Call) -> Typed:
+    return Typed(Iterated(source=loops.reversed_of(f, f.evaluated(node.args[0]))))
+
+
+def _map(f: Frame, node: ast.Call) -> Typed:
+    if len(node.args) != 2:
+        raise NotTypedError("it calls map with several lists")
+    function, over = f.evaluated(node.args[0]), f.evaluated(node.args[1])
+    if isinstance(function.kind, Static) and function.kind.thing in BUILTINS:
+        raise NotTypedError("it maps a function of Python's own")
+    return Typed(Iterated(run=lambda give: loops.loop(f, over, lambda item: give(_applied(f, node, function, item)))))
+
+
+def _filter(f: Frame, node: ast.Call) -> Typed:
+    function, over = f.evaluated(node.args[0]), f.evaluated(node.args[1])
+
+    def run(give: Callable[[Typed], None]) -> None:
+        def look_at(item: Typed) -> None:
+            test = truth(f, item if function.kind is NONE else _applied(f, node, function, item))
+            on = f.w.name("on")
+            f.w.branch(test.number, on, f.loops[-1].next)
+            f.w.block(on)
+            give(item)
+
+        loops.loop(f, over, look_at)
+
+    return Typed(Iterated(run=run))
+
+
+_CLASSES: dict[Any, tuple[type, ...]] = {
+    FLOAT: (float,),
+    VALUE: (Value,),
+    INT: (int,),
+    BOOL: (bool, int),
+    TEXT: (str,),
+    NONE: (type(None),),
+}
+
+
+def _isinstance(f: Frame, node: ast.Call) -> Typed:
+    value, of = (f.evaluated(one) for one in node.args)
+    asked = [of.kind] if isinstance(of.kind, Static) else of.kind.items if isinstance(of.kind, Tuple) else []
+    if value.kind in (UNKNOWN, EITHER, MIXED) or isinstance(value.kind, Optional) or not asked:
+        if value.kind is UNKNOWN:
+            f.w.bail()
+            return Typed(BOOL, ("false",))
+        raise NotTypedError(f"it asks of which class {value.kind} is")
+    if isinstance(value.kind, Instance):
+        own: Any = value.kind.layout.kind.__mro__
+    elif isinstance(value.kind, ListType):
+        own = (value.kind.kind,)
+    else:
+        own = value.kind.kind.__mro__ if isinstance(value.kind, Tuple) else _CLASSES.get(value.kind)
+    if own is None or not all(isinstance(kind, Static) and type(kind.thing) is type for kind in asked):
+        raise NotTypedError(f"it asks of which class {value.kind} is")
+    found = any(isinstance(kind, Static) and kind.thing in (*own, object) for kind in asked)
+    return Typed(BOOL, ("true" if found else "false",), known=found)
+
+
+BUILTINS: dict[Any, Any] = {
+    len: _length,
+    abs: _absolute,
+    max: lambda f, node: _extreme(f, node, True),
+    min: lambda f, node: _extreme(f, node, False),
+    sum: _sum,
+    int: _int,
+    float: _float,
+    bool: _bool,
+    round: _round,
+    pow: _power,
+    divmod: _divmod,
+    list: _list,
+    deque: _deque,
+    dict: _dict,
+    set: _set,
+    sorted: _sorted,
+    tuple: _tuple,
+    isinstance: _isinstance,
+    any: lambda f, node: reductions.tested(f, f.evaluated(node.args[0]), True),
+    all: lambda f, node: reductions.tested(f, f.evaluated(node.args[0]), False),
+    range: _range,
+    zip: _zip,
+    enumerate: _enumerate,
+    reversed: _reversed,
+    map: _map,
+    filter: _filter,
+}
+
+
+# --- methods ------------------------------------------------------------------------------------------------
+
+
+def list_method(f: Frame, node: ast.Call, of: Typed, name: str) -> Typed:
+    """A method of a list, a deque, a dictionary or a set."""
+    assert isinstance(of.kind, ListType)
+    write = _METHODS.get(of.kind.kind, {}).get(name)
+    if write is None or (node.keywords and name != "sort"):
+        raise NotTypedError(f"it calls .{name}() of {of.kind}")
+    found: Typed = write(f, node, of)
+    return found
+
+
+def _append(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    appended(f, of, f.evaluated(node.args[0]))
+    return _NOTHING
+
+
+def _append_left(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    inserted(f, of, Typed(INT, ("0",), known=0), f.evaluated(node.args[0]))
+    return _NOTHING
+
+
+def _insert(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    inserted(f, of, f.there(f.evaluated(node.args[0])), f.evaluated(node.args[1]))
+    return _NOTHING
+
+
+def _extend(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    extended(f, node, of, f.evaluated(node.args[0]))
+    return _NOTHING
+
+
+def extended(f: Frame, node: ast.AST, of: Typed, items: Typed) -> None:
+    """``of.extend(items)``, also where they are one."""
+    if not isinstance(of.kind, ListType) or of.kind.kind not in (list, deque):
+        raise NotTypedError(f"it extends {of.kind}")
+    if isinstance(items.kind, ListType):
+        items = copied(f, node, items)
+    loops.loop(f, items, lambda item: appended(f, of, item))
+
+
+def _pop(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    index = f.evaluated(node.args[0]) if node.args else Typed(INT, ("-1",), known=-1)
+    return removed(f, of, index)
+
+
+def _pop_left(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    del node
+    return removed(f, of, Typed(INT, ("0",), known=0))
+
+
+def _copy(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    assert isinstance(of.kind, ListType)
+    return copied(f, node, of, of.kind.kind)
+
+
+def _clear(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    del node
+    not_given(f, of)
+    has_changed(f, of)
+    f.w.store("i64", "0", of.number)
+    return _NOTHING
+
+
+def _sort(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    made = ordered(f, node, of)
+    if made.kind is UNKNOWN:
+        return _NOTHING
+    _clear(f, node, of)
+    loops.loop(f, made, lambda item: appended(f, of, item))
+    return _NOTHING
+
+
+def _reverse(f: Frame, node: ast.Call, of: Typed) -> Typed:
+
+    f.call(node, reversed_in_place, [of], {})
+    return _NOTHING
+
+
+def _index(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    if len(node.args) != 1:
+        raise NotTypedError("it calls .index() with bounds")
+    at = found_at(f, of, f.settled(f.evaluated(node.args[0])))
+    f.w.bail_if(f.w.emit(f"icmp slt i64 {at}, 0"))
+    return Typed(INT, (at,))
+
+
+def _remove(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    removed(f, of, _index(f, node, of))
+    return _NOTHING
+
+
+def _get(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    default = f.settled(f.evaluated(node.args[1])) if len(node.args) > 1 else _NOTHING
+    return _looked_up(f, node, of, default, take=False)
+
+
+def _pop_key(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    if len(node.args) == 1:
+        at = present(f, of, f.evaluated(node.args[0]))
+        found = removed(f, of, Typed(INT, (at,)))
+        return found if found.kind is UNKNOWN else split(found)[1]
+    return _looked_up(f, node, of, f.settled(f.evaluated(node.args[1])), take=True)
+
+
+def _looked_up(f: Frame, node: ast.Call, of: Typed, default: Typed, take: bool) -> Typed:
+    """The value of a key, or a default; the key is taken out if ``take``."""
+    assert isinstance(of.kind, ListType)
+    key = f.settled(f.there(f.evaluated(node.args[0])))
+    place = f.program.results.get((f.path, id(node), "get"), UNKNOWN)
+    item = of.kind.item
+    value = item.items[1] if isinstance(item, Tuple) else UNKNOWN
+    kind = f.program.results[f.path, id(node), "get"] = join(join(place, value), default.kind)
+    result, yes, no, end = f.variable(kind), f.w.name("has"), f.w.name("lacks"), f.w.name("end")
+    at = found_at(f, of, key)
+    f.w.branch(f.w.emit(f"icmp sge i64 {at}, 0"), yes, no)
+    f.w.block(yes)
+    if isinstance(item, Tuple):
+        index = Typed(INT, (at,))
+        pair = removed(f, of, index) if take else f.load(item, item_place(f, of, at))
+        f.set(result, split(pair)[1])
+    f.w.jump(end)
+    f.w.block(no)
+    f.set(result, default)
+    f.w.block(end)
+    return f.get(result)
+
+
+def _set_default(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    key, default = (f.settled(f.evaluated(one)) for one in node.args)
+    new, end = f.w.name("new"), f.w.name("end")
+    f.w.branch(f.w.emit(f"icmp slt i64 {found_at(f, of, key)}, 0"), new, end)
+    f.w.block(new)
+    store_item(f, of, key, default)
+    f.w.block(end)
+    return item_of(f, of, key)
+
+
+def _add(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    added(f, of, f.evaluated(node.args[0]))
+    return _NOTHING
+
+
+def _discard(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    at, some, end = found_at(f, of, f.evaluated(node.args[0])), f.w.name("some"), f.w.name("end")
+    f.w.branch(f.w.emit(f"icmp sge i64 {at}, 0"), some, end)
+    f.w.block(some)
+    removed(f, of, Typed(INT, (at,)))
+    f.w.block(end)
+    return _NOTHING
+
+
+_COMMON: dict[str, Any] = {"copy": _copy, "clear": _clear}
+_OF_LISTS: dict[str, Any] = _COMMON | {
+    "append": _append,
+    "insert": _insert,
+    "extend": _extend,
+    "pop": _pop,
+    "sort": _sort,
+    "reverse": _reverse,
+    "index": _index,
+    "remove": _remove,
+}
+_OF_DEQUES: dict[str, Any] = _COMMON | {
+    "append": _append,
+    "appendleft": _append_left,
+    "popleft": _pop_left,
+    "pop": _pop,
+    "extend": _extend,
+}
+
+
+def _views(which: str) -> Callable[[Frame, ast.Call, Typed], Typed]:
+    """``.keys()``, ``.values()`` or ``.items()``."""
+    return lambda f, node, of: Typed(Iterated(source=loops.of_dict(f, of, which)))
+
+
+_VIEWS = {which: _views(which) for which in ("keys", "values", "items")}
+_OF_DICTS: dict[str, Any] = _COMMON | _VIEWS | {"get": _get, "pop": _pop_key, "setdefault": _set_default}
+_OF_SETS: dict[str, Any] = _COMMON | {"add": _add, "discard": _discard, "remove": _remove}
+
+
+_METHODS: dict[type, dict[str, Any]] = {list: _OF_LISTS, deque: _OF_DEQUES, dict: _OF_DICTS, set: _OF_SETS}
+
+
+def record_method(f: Frame, node: ast.Call, of: Typed, name: str) -> Typed:
+    """A method of a dictionary with fixed texts as keys."""
+    assert isinstance(of.kind, Instance)
+    if name in ("keys", "values", "items") and not node.args:
+        return Typed(Iterated(fixed=loops.parts(f, of, name)))
+    if name == "get" and node.args and not node.keywords:
+        key = f.evaluated(node.args[0])
+        if isinstance(key.known, str):
+            if key.known in of.kind.layout.fields:
+                return item_of(f, of, key)
+            return f.evaluated(node.args[1]) if len(node.args) > 1 else _NOTHING
+    raise NotTypedError(f"it calls .{name}() of a dict")
+
+
+def method_row(f: Frame, of: Typed, name: str, arguments: list[Typed]) -> Typed:
+    """A method of a Value: a row of the op table."""
+    row = next((one for one in BY_NAME.values() if isinstance(one, Op) and name in (one.name, *one.aliases)), None)
+    if name == "detach":
+        return Typed(VALUE, (of.number, "0"))
+    if row is None or not row.public or row.arity != 1 + len(arguments):
+        raise NotTypedError(f"it calls .{name}() of a Value")
+    if not all(is_number(one.kind) for one in arguments):
+        raise NotTypedError(f"it calls .{name}() of a Value")
+    return f.math.row(row.name, of, *arguments)

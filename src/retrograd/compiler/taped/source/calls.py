@@ -1,0 +1,354 @@
+"""Calls: of functions in Python, which become routines, of classes and methods, and of what libraries bring."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import dataclasses
+import heapq
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+from ..constants import is_named_tuple, is_plain_class
+from ..frame import Frame, LocalFunction, Program, Routine, split
+from ..ir.arithmetic import Typed
+from ..types import NONE, UNKNOWN, VALUE, Closure, Instance, Iterated, ListType, NotTypedError, Static, Tuple, join
+from .builtin_calls import BUILTINS, list_method, method_row, record_method
+from .containers import made_list, new_instance
+from .in_python import (
+    bisect_left,
+    bisect_right,
+    heapify,
+    heappop,
+    heappush,
+    heappushpop,
+    heapreplace,
+)
+from .library_calls import library_call
+from .loops import as_list
+from .statements import store_attribute
+
+__all__ = ["called", "called_function", "of_closure"]
+
+#: So deep are generators written into each other.
+_DEEPEST = 20
+
+#: Functions of C, and what they do in Python.
+_IN_PYTHON: dict[Any, Any] = {
+    heapq.heappush: heappush,
+    heapq.heappop: heappop,
+    heapq.heapify: heapify,
+    heapq.heapreplace: heapreplace,
+    heapq.heappushpop: heappushpop,
+    bisect.bisect: bisect_right,
+    bisect.bisect_left: bisect_left,
+    bisect.bisect_right: bisect_right,
+}
+
+
+def called(f: Frame, node: ast.Call) -> Typed:
+    """What a call gives."""
+    if any(one.arg is None for one in node.keywords):
+        raise NotTypedError("a call has keywords from a dict")
+    if isinstance(node.func, ast.Attribute):
+        of = f.there(f.evaluated(node.func.value))
+        if of.kind is UNKNOWN:
+            f.w.bail()
+            return of
+        if not isinstance(of.kind, Static):
+            return _method(f, node, of, node.func.attr)
+        function = f.constant(*f.program.reads.attribute(of.kind.thing, node.func.attr))
+    else:
+        function = f.evaluated(node.func)
+    if function.kind is UNKNOWN:
+        return function
+    if isinstance(function.kind, Closure):
+        return f.call_closure(function, *_arguments(f, node))
+    if isinstance(function.kind, Instance):
+        return _method(f, node, function, "__call__")
+    if not isinstance(function.kind, Static):
+        raise NotTypedError(f"it calls {function.kind}")
+    thing = function.kind.thing
+    if isinstance(thing, BuiltinFunctionType):
+        thing = _IN_PYTHON.get(thing, thing)
+    if (write := BUILTINS.get(thing) if isinstance(thing, (type, BuiltinFunctionType)) else None) is not None:
+        found: Typed = write(f, node)
+        return found
+    if (answer := library_call(f, node, thing)) is not None:
+        return answer
+    arguments, keywords = _arguments(f, node)
+    return f.call(node, thing, arguments, keywords)
+
+
+def _arguments(f: Frame, node: ast.Call) -> tuple[list[Typed], dict[str, Typed]]:
+    arguments: list[Typed] = []
+    for one in node.args:
+        if isinstance(one, ast.Starred):
+            items = as_list(f, node, f.evaluated(one.value))
+            if not isinstance(items.kind, Tuple):
+                raise NotTypedError(f"a call takes the items of {items.kind}")
+            arguments += split(items)
+        else:
+            arguments.append(f.settled(f.evaluated(one)))
+    return arguments, {str(one.arg): f.settled(f.evaluated(one.value)) for one in node.keywords}
+
+
+def _method(f: Frame, node: ast.Call, of: Typed, name: str) -> Typed:
+    if isinstance(of.kind, ListType):
+        return list_method(f, node, of, name)
+    if isinstance(of.kind, Instance) and of.kind.is_record:
+        return record_method(f, node, of, name)
+    if of.kind is VALUE and not node.keywords:
+        return method_row(f, of, name, [f.evaluated(one) for one in node.args])
+    if isinstance(of.kind, Instance):
+        if name in of.kind.layout.fields:
+            raise NotTypedError(f"it calls what .{name} holds")
+        _, thing = f.program.reads.attribute(of.kind.layout.kind, name)
+        arguments, keywords = _arguments(f, node)
+        if isinstance(thing, staticmethod):
+            return f.call(node, thing.__func__, arguments, keywords)
+        if not isinstance(thing, FunctionType):
+            raise NotTypedError(f"it calls .{name}(), a {type(thing).__name__}")
+        return f.call(node, thing, [of, *arguments], keywords)
+    raise NotTypedError(f"it calls .{name}() of {of.kind}")
+
+
+def called_function(
+    f: Frame, node: ast.AST, thing: Any, arguments: list[Typed], keywords: Mapping[str, Typed]
+) -> Typed:
+    """A call of a function or a class in Python, also of a compiled function."""
+    from ...compiled import Compiled
+
+    if isinstance(thing, Compiled):
+        thing = thing.scalar_function
+    if isinstance(thing, type):
+        return _instance(f, node, thing, arguments, keywords)
+    if not isinstance(thing, FunctionType):
+        raise NotTypedError(f"it calls {getattr(thing, '__name__', type(thing).__name__)}()")
+    bound = _bound(f, thing, arguments, keywords)
+    if is_generator(thing):
+        definition = f.program.definition(thing)
+        return Typed(Iterated(run=lambda give: _generated(f, node, definition, bound, give, thing)))
+    return _of_routine(f, *f.program.routine(thing, [one.kind for one in bound.values()]), bound)
+
+
+def of_closure(f: Frame, closure: Typed, arguments: list[Typed], keywords: Mapping[str, Typed]) -> Typed:
+    """A call of a function in a function."""
+    assert isinstance(closure.kind, Closure)
+    local: LocalFunction = closure.kind.thing
+    bound = _bound_locally(f, local, arguments, keywords)
+    if any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in ast.walk(local.node)):
+        return Typed(
+            Iterated(
+                run=lambda give: _generated(f, local.node, local.node, bound, give, local.function, closure, local)
+            )
+        )
+    found = f.program.local_routine(local, [one.kind for one in bound.values()])
+    return _of_routine(f, *found, bound, local, closure.parts)
+
+
+def is_generator(function: FunctionType) -> bool:
+    """Whether a call of a function gives a generator."""
+    return bool(function.__code__.co_flags & inspect.CO_GENERATOR)
+
+
+def _generated(
+    f: Frame,
+    node: ast.AST,
+    definition: ast.FunctionDef | ast.Lambda,
+    bound: dict[str, Typed],
+    give: Callable[[Typed], None],
+    function: FunctionType,
+    closure: Typed | None = None,
+    local: LocalFunction | None = None,
+) -> None:
+    """Write a generator function into a frame: where it yields, what the loop over it does."""
+    path = f.path, id(node), id(definition)
+    if any(definition is one for one in f.around) or len(f.around) > _DEEPEST:
+        raise NotTypedError("a generator goes over itself")
+    inner = Frame(f.program, function, f.program.inlined.setdefault(path, {}), path, f.w)
+    inner.around, inner.give_item = [*f.around, definition], give
+    inner.begin(definition, list(bound))
+    if closure is not None and local is not None:
+        inner.lend(local, closure.parts)
+    for name, value in bound.items():
+        inner.assign(name, value)
+    inner.follow(definition.body)  # type: ignore[arg-type]
+    f.w.block(inner.end)
+
+
+def _bound(f: Frame, function: FunctionType, arguments: list[Typed], keywords: Mapping[str, Typed]) -> dict[str, Typed]:
+    """The arguments of a function by name, its defaults included."""
+    f.program.reads.code_of(function)
+    if hasattr(function, "__signature__"):
+        raise NotTypedError(f"{function.__name__} says itself what it takes")
+    signature = inspect.signature(function, follow_wrapped=False)
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    if any(one.kind in kinds for one in signature.parameters.values()):
+        raise NotTypedError(f"{function.__name__} takes any number of arguments")
+    try:
+        given = signature.bind(*arguments, **keywords).arguments
+    except TypeError as error:
+        raise NotTypedError(str(error)) from None
+    for name, parameter in signature.parameters.items():
+        if name not in given:
+            given[name] = f.constant((id(function), f"default {name}"), parameter.default)
+    return {name: given[name] for name in signature.parameters}
+
+
+def _bound_locally(
+    f: Frame, function: LocalFunction, arguments: list[Typed], keywords: Mapping[str, Typed]
+) -> dict[str, Typed]:
+    """The arguments of a function in a function."""
+    given = function.node.args
+    if given.vararg or given.kwarg or given.kwonlyargs:
+        raise NotTypedError("a function in it takes any number of arguments, or keywords alone")
+    names = [one.arg for one in (*given.posonlyargs, *given.args)]
+    bound = dict(zip(names, arguments, strict=False))
+    bound.update(keywords)
+    for name, default in zip(names[::-1], given.defaults[::-1], strict=False):
+        if name not in bound:
+            if not isinstance(default, ast.Constant):
+                raise NotTypedError("a function in it has a default that is computed")
+            bound[name] = f.evaluated(default)
+    if set(bound) != set(names) or len(arguments) > len(names):
+        raise NotTypedError("a call does not fit the function")
+    return {name: bound[name] for name in names}
+
+
+# --- routines -----------------------------------------------------------------------------------------------
+
+
+def _of_routine(
+    f: Frame,
+    key: Any,
+    routine: Routine,
+    bound: dict[str, Typed],
+    local: LocalFunction | None = None,
+    pointers: Sequence[str] = (),
+) -> Typed:
+    """Call the routine of a function."""
+    for name, value in bound.items():
+        routine.kinds[name] = join(routine.kinds.get(name, UNKNOWN), value.kind)
+    if key not in f.program.followed:
+        f.program.followed.add(key)
+        f.program.around.add(key)
+        follow_routine(f.program, routine, list(bound), local)
+        f.program.around.discard(key)
+    is_recursive = key in f.program.around
+    if is_recursive:
+        f.w.bail_if(f.w.emit("call i1 @is_too_deep(ptr %context)"))
+    words = ["ptr %context", *(f"ptr {one}" for one in pointers)]
+    for name, value in bound.items():
+        kind = routine.kinds[name]
+        words += [f"{word} {part}" for word, part in zip(kind.words, f.converted(value, kind).parts, strict=True)]
+    places = [(word, f.w.allocate(word)) for word in routine.result.words]
+    words += [f"ptr {place}" for _, place in places]
+    status = f.w.emit(f"call i32 @{routine.symbol}({', '.join(words)})")
+    f.w.bail_if(f.w.emit(f"icmp ne i32 {status}, 0"))
+    if is_recursive:
+        f.w.line("call void @is_back(ptr %context)")
+    if routine.result is UNKNOWN:
+        f.w.bail()
+    return Typed(routine.result, tuple(f.w.load(word, place) for word, place in places))
+
+
+def follow_routine(
+    program: Program, routine: Routine, parameters: list[str], local: LocalFunction | None = None
+) -> None:
+    """Write the code of a routine; of a function in a function, with pointers to the variables that it uses."""
+    f = Frame(program, routine.function, routine.kinds, routine.symbol)
+    f.returned = routine.result
+    head = ["ptr noalias %context"]
+    f.begin(routine.definition, parameters)
+    if local is not None:
+        names = [f"%{f.w.name('l')}" for _ in range(local.pointers)]
+        head += [f"ptr {one}" for one in names]
+        f.lend(local, names)
+    for name in parameters:
+        kind = routine.kinds[name]
+        names = [f"%{f.w.name('p')}" for _ in kind.words]
+        head += [f"{word} {one}" for word, one in zip(kind.words, names, strict=True)]
+        f.assign(name, Typed(kind, tuple(names)))
+    if isinstance(routine.definition, ast.Lambda):
+        f.give(f.evaluated(routine.definition.body))
+    else:
+        f.follow(routine.definition.body)
+        if f.falls_off():
+            f.give(Typed(NONE))
+    f.w.block(f.end)
+    routine.result = f.returned
+    results = [(word, f"%{f.w.name('r')}") for word in f.returned.words]
+    head += [f"ptr noalias {one}" for _, one in results]
+    if f.result is not None:
+        for i, (word, target) in enumerate(results, 1):
+            f.w.store(word, f.w.load(word, f.w.at(f.result.place, i)), target)
+    f.w.line("ret i32 0")
+    routine.text = f.w.text(f"define internal i32 @{routine.symbol}({', '.join(head)})")
+
+
+# --- instances ----------------------------------------------------------------------------------------------
+
+
+def _instance(f: Frame, node: ast.AST, kind: type, arguments: list[Typed], keywords: Mapping[str, Typed]) -> Typed:
+    """A new instance of a class in Python."""
+    if is_named_tuple(kind):
+        return _named_tuple(f, kind, arguments, keywords)
+    if not is_plain_class(kind):
+        raise NotTypedError(f"it makes a {kind.__name__}")
+    layout = f.program.layout(kind)
+    made = new_instance(f, layout)
+    if dataclasses.is_dataclass(kind) and _has_made_init(kind):
+        _fill(f, node, made, kind, arguments, keywords)
+        if hasattr(kind, "__post_init__"):
+            f.call(node, f.program.reads.attribute(kind, "__post_init__")[1], [made], {})
+    elif getattr(kind, "__init__", None) is not object.__init__:
+        f.call(node, f.program.reads.attribute(kind, "__init__")[1], [made, *arguments], keywords)
+    elif arguments or keywords:
+        raise NotTypedError(f"a call does not fit {kind.__name__}")
+    return made
+
+
+def _has_made_init(kind: type) -> bool:
+    """Whether a dataclass has the ``__init__`` that was made for it."""
+    code = getattr(getattr(kind, "__init__", None), "__code__", None)
+    return code is not None and code.co_filename == "<string>"
+
+
+def _named_tuple(f: Frame, kind: Any, arguments: list[Typed], keywords: Mapping[str, Typed]) -> Typed:
+    given = dict(zip(kind._fields, arguments, strict=False)) | dict(keywords)
+    for name, default in kind._field_defaults.items():
+        if name not in given:
+            given[name] = f.constant((id(kind), f"default {name}"), default)
+    if set(given) != set(kind._fields) or len(arguments) > len(kind._fields):
+        raise NotTypedError(f"a call does not fit {kind.__name__}")
+    items = [given[name] for name in kind._fields]
+    parts = tuple(part for item in items for part in item.parts)
+    return Typed(Tuple(tuple(item.kind for item in items), kind), parts)
+
+
+def _fill(
+    f: Frame, node: ast.AST, made: Typed, kind: Any, arguments: list[Typed], keywords: Mapping[str, Typed]
+) -> None:
+    """The fields of a dataclass."""
+    fields = dataclasses.fields(kind)
+    f.program.reads.attribute(kind, "__init__")
+    has_more = len(inspect.signature(kind).parameters) != sum(one.init for one in fields)  # for its __post_init__
+    if has_more or any(one.kw_only for one in fields):
+        raise NotTypedError(f"{kind.__name__} takes more than its fields, or some by keyword alone")
+    names = [one.name for one in fields if one.init]
+    given = dict(zip(names, arguments, strict=False)) | dict(keywords)
+    if len(arguments) > len(names) or set(given) - set(names):
+        raise NotTypedError(f"a call does not fit {kind.__name__}")
+    for one in fields:
+        if one.name in given:
+            value = given[one.name]
+        elif one.default is not dataclasses.MISSING:
+            value = f.constant((id(kind), f"default {one.name}"), one.default)
+        elif one.default_factory is list:
+            value = made_list(f, (node, one.name), [])
+        else:
+            raise NotTypedError(f"a call does not fit {kind.__name__}")
+        store_attribute(f, made, one.name, value, is_field=True)

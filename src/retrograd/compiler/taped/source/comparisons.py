@@ -1,0 +1,277 @@
+"""Comparisons, and what is true."""
+
+from __future__ import annotations
+
+import ast
+from types import FunctionType
+
+from ...backends.llvm.ir_builder import constant
+from ..frame import Frame, split
+from ..ir.arithmetic import Typed
+from ..types import (
+    BOOL,
+    INT,
+    MEMBER,
+    NONE,
+    TEXT,
+    UNKNOWN,
+    Instance,
+    ListType,
+    NotTypedError,
+    Optional,
+    Static,
+    Tuple,
+    is_number,
+    is_real,
+)
+from .containers import found_at, not_given, not_nan
+from .in_python import equal_lists
+
+__all__ = ["compared", "compared_in_a_row", "condition", "negated", "truth"]
+
+_COMPARED = {
+    ast.Lt: ("olt", "slt"),
+    ast.LtE: ("ole", "sle"),
+    ast.Gt: ("ogt", "sgt"),
+    ast.GtE: ("oge", "sge"),
+    ast.Eq: ("oeq", "eq"),
+    ast.NotEq: ("une", "ne"),
+}
+
+
+# --- tests --------------------------------------------------------------------------------------------------
+
+
+def _bit(known: bool) -> str:
+    return "true" if known else "false"
+
+
+def _known(known: bool) -> Typed:
+    return Typed(BOOL, (_bit(known),), known=known)
+
+
+def truth(f: Frame, value: Typed) -> Typed:
+    """What ``bool()`` gives."""
+    kind = value.kind
+    if kind is BOOL:
+        return value
+    if kind is UNKNOWN:
+        f.w.bail()
+        return Typed(BOOL, ("false",))
+    if value.known is not None or kind is NONE:
+        return _known(bool(value.known))
+    if isinstance(kind, Optional):
+        result, there, end = f.w.allocate("i1"), f.w.name("there"), f.w.name("end")
+        f.w.store("i1", "false", result)
+        f.w.branch(value.parts[0], there, end)
+        f.w.block(there)
+        f.w.store("i1", truth(f, Typed(kind.item, value.parts[1:])).number, result)
+        f.w.block(end)
+        return Typed(BOOL, (f.w.load("i1", result),))
+    if kind is INT:
+        return Typed(BOOL, (f.w.emit(f"icmp ne i64 {value.number}, 0"),))
+    if is_real(kind):
+        return Typed(BOOL, (f.w.emit(f"fcmp une double {value.number}, {constant(0.0)}"),))
+    if isinstance(kind, ListType):
+        return Typed(BOOL, (f.w.emit(f"icmp ne i64 {f.w.load('i64', value.number)}, 0"),))
+    if isinstance(kind, Tuple):
+        return _known(bool(kind.items))
+    if isinstance(kind, Instance) and kind.is_record:
+        return _known(bool(kind.layout.fields))
+    if isinstance(kind, Instance) and not {"__bool__", "__len__"} & {*dir(kind.layout.kind)}:
+        return _known(True)
+    raise NotTypedError(f"it tests {kind}")
+
+
+def condition(f: Frame, node: ast.expr) -> Typed:
+    """Whether an expression is true; its parts need no type in common."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return negated(f, condition(f, node.operand))
+    if not isinstance(node, ast.BoolOp):
+        return truth(f, f.evaluated(node))
+    stops_at = isinstance(node.op, ast.Or)
+    result, end = f.w.allocate("i1"), f.w.name("tested")
+    known = True
+    for i, part in enumerate(node.values):
+        test = condition(f, part)
+        f.w.store("i1", test.number, result)
+        if test.known == stops_at:
+            if known:
+                return test
+            break
+        known = known and test.known is not None
+        if i + 1 < len(node.values) and test.known is None:
+            on = f.w.name("on")
+            f.w.branch(test.number, *((end, on) if stops_at else (on, end)))
+            f.w.block(on)
+    f.w.block(end)
+    return _known(not stops_at) if known else Typed(BOOL, (f.w.load("i1", result),))
+
+
+def negated(f: Frame, test: Typed) -> Typed:
+    """``not test``."""
+    if test.known is not None:
+        return _known(not test.known)
+    return Typed(BOOL, (f.w.emit(f"xor i1 {test.number}, true"),))
+
+
+def compared_in_a_row(f: Frame, node: ast.Compare) -> Typed:
+    left = f.settled(f.evaluated(node.left))
+    if len(node.ops) == 1:
+        return compared(f, node.ops[0], left, f.evaluated(node.comparators[0]))
+    result, end = f.w.allocate("i1"), f.w.name("chain")
+    for i, (operator, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
+        right = f.settled(f.evaluated(comparator))
+        test = compared(f, operator, left, right)
+        f.w.store("i1", test.number, result)
+        if i + 1 < len(node.ops):
+            on = f.w.name("link")
+            f.w.branch(test.number, on, end)
+            f.w.block(on)
+        left = right
+    f.w.block(end)
+    return Typed(BOOL, (f.w.load("i1", result),))
+
+
+def compared(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
+    """A comparison of two values."""
+    if isinstance(operator, (ast.Is, ast.IsNot)):
+        return _identity(f, operator, one, other)
+    if isinstance(operator, (ast.In, ast.NotIn)):
+        return _membership(f, operator, one, other)
+    if UNKNOWN in (one.kind, other.kind):
+        f.w.bail()
+        return Typed(BOOL, ("false",))
+    equality = isinstance(operator, (ast.Eq, ast.NotEq))
+    if equality and (one.kind is NONE or other.kind is NONE):
+        return _identity(f, ast.Is() if isinstance(operator, ast.Eq) else ast.IsNot(), one, other)
+    if equality and (isinstance(one.kind, Optional) or isinstance(other.kind, Optional)):
+        return _maybe_equal(f, operator, one, other)
+    one, other = f.there(one), f.there(other)
+    if isinstance(one.kind, Instance) or isinstance(other.kind, Instance):
+        return _by_method(f, operator, one, other)
+    if isinstance(one.kind, ListType) and isinstance(other.kind, ListType) and equality:
+        return _lists(f, operator, one, other)
+    of_reals, of_ints = _COMPARED[type(operator)]
+    if is_number(one.kind) and is_number(other.kind):
+        if is_real(one.kind) or is_real(other.kind):
+            numbers = f"{f.math.real(one).number}, {f.math.real(other).number}"
+            return Typed(BOOL, (f.w.emit(f"fcmp {of_reals} double {numbers}"),))
+        numbers = f"{f.math.integer(one).number}, {f.math.integer(other).number}"
+        return Typed(BOOL, (f.w.emit(f"icmp {of_ints} i64 {numbers}"),))
+    if one.kind in (TEXT, MEMBER) and one.kind is other.kind and equality:
+        if isinstance(one.known, str) and isinstance(other.known, str):
+            return _known((one.known == other.known) == isinstance(operator, ast.Eq))
+        return Typed(BOOL, (f.w.emit(f"icmp {of_ints} i64 {one.number}, {other.number}"),))
+    if isinstance(one.kind, Tuple) and isinstance(other.kind, Tuple):
+        return _tuples(f, operator, split(one), split(other))
+    if isinstance(one.kind, Static) and isinstance(other.kind, Static) and equality:
+        return _identity(f, ast.Is() if isinstance(operator, ast.Eq) else ast.IsNot(), one, other)
+    raise NotTypedError(f"it compares {one.kind} with {other.kind}")
+
+
+def _maybe_equal(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
+    """Whether what may be None is equal to something."""
+    if isinstance(one.kind, Optional) and isinstance(other.kind, Optional):
+        raise NotTypedError("it compares what may be None twice")
+    maybe, rest = (one, other) if isinstance(one.kind, Optional) else (other, one)
+    assert isinstance(maybe.kind, Optional)
+    result, yes, end = f.w.allocate("i1"), f.w.name("there"), f.w.name("end")
+    f.w.store("i1", "false", result)
+    f.w.branch(maybe.parts[0], yes, end)
+    f.w.block(yes)
+    inner = Typed(maybe.kind.item, maybe.parts[1:])
+    f.w.store("i1", compared(f, ast.Eq(), *((inner, rest) if maybe is one else (rest, inner))).number, result)
+    f.w.block(end)
+    found = Typed(BOOL, (f.w.load("i1", result),))
+    return found if isinstance(operator, ast.Eq) else negated(f, found)
+
+
+_ORDER = {ast.Lt: "__lt__", ast.LtE: "__le__", ast.Gt: "__gt__", ast.GtE: "__ge__", ast.Eq: "__eq__"}
+
+
+def _by_method(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
+    """A comparison that a class defines."""
+
+    name = _ORDER.get(type(operator), "")
+    if isinstance(one.kind, Instance) and name and not one.kind.is_record:
+        thing = f.program.reads.attribute(one.kind.layout.kind, name)[1]
+        if isinstance(thing, FunctionType) and thing.__code__.co_filename != "<string>":
+            return truth(f, f.call((operator, name), thing, [one, other], {}))
+    raise NotTypedError(f"it compares {one.kind} with {other.kind}")
+
+
+def _lists(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
+    """Whether two lists have equal items."""
+
+    assert isinstance(one.kind, ListType)
+    assert isinstance(other.kind, ListType)
+    if one.kind.kind is not list or other.kind.kind is not list:
+        raise NotTypedError(f"it compares {one.kind} with {other.kind}")
+    found = truth(f, f.call(operator, equal_lists, [one, other], {}))
+    return found if isinstance(operator, ast.Eq) else negated(f, found)
+
+
+def _tuples(f: Frame, operator: ast.cmpop, ones: list[Typed], others: list[Typed]) -> Typed:
+    """Tuples in the order of their first items that differ."""
+    if isinstance(operator, (ast.Eq, ast.NotEq)):
+        found = _known(len(ones) == len(others))
+        for pair in zip(ones, others, strict=False) if found.known else ():
+            not_nan(f, pair[0])
+            found = Typed(BOOL, (f.w.emit(f"and i1 {found.number}, {compared(f, ast.Eq(), *pair).number}"),))
+        return found if isinstance(operator, ast.Eq) else Typed(BOOL, (f.w.emit(f"xor i1 {found.number}, true"),))
+    strict = ast.Lt() if isinstance(operator, (ast.Lt, ast.LtE)) else ast.Gt()
+    if len(ones) != len(others):
+        raise NotTypedError("it compares tuples of different lengths")
+    found = _known(isinstance(operator, (ast.LtE, ast.GtE)))
+    for one, other in reversed([*zip(ones, others, strict=True)]):
+        equal, before = compared(f, ast.Eq(), one, other), compared(f, strict, one, other)
+        found = Typed(BOOL, (f.w.emit(f"select i1 {equal.number}, i1 {found.number}, i1 {before.number}"),))
+    return found
+
+
+def _identity(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
+    is_same: str | bool
+    if UNKNOWN in (one.kind, other.kind):
+        f.w.bail()
+        is_same = False
+    elif NONE in (one.kind, other.kind):
+        rest = other if one.kind is NONE else one
+        is_same = rest.kind is NONE
+        if isinstance(rest.kind, Optional):
+            is_same = f.w.emit(f"xor i1 {rest.parts[0]}, true")
+    elif isinstance(one.kind, Static) and isinstance(other.kind, Static):
+        is_same = one.kind.thing is other.kind.thing
+    elif one.kind is MEMBER and other.kind is MEMBER:
+        is_same = f.w.emit(f"icmp eq i64 {one.number}, {other.number}")
+    elif BOOL in (one.kind, other.kind) and one.kind is other.kind:
+        is_same = f.w.emit(f"icmp eq i1 {one.number}, {other.number}")
+    elif isinstance(one.kind, (ListType, Instance)) and type(one.kind) is type(other.kind):
+        for each in (one, other):
+            not_given(f, each)  # one may be there twice, of which this makes two
+        is_same = f.w.emit(f"icmp eq ptr {one.number}, {other.number}")
+    else:
+        raise NotTypedError(f"it asks whether {one.kind} is {other.kind}")
+    negative = isinstance(operator, ast.IsNot)
+    if isinstance(is_same, bool):
+        return _known(is_same != negative)
+    return Typed(BOOL, (f.w.emit(f"xor i1 {is_same}, {_bit(negative)}"),))
+
+
+def _membership(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
+    other = f.there(other)
+    if UNKNOWN in (one.kind, other.kind):
+        f.w.bail()
+        return Typed(BOOL, ("false",))
+    found: Typed
+    if isinstance(other.kind, Instance) and other.kind.is_record and isinstance(one.known, str):
+        found = _known(one.known in other.kind.layout.fields)
+    elif isinstance(other.kind, ListType):
+        found = Typed(BOOL, (f.w.emit(f"icmp sge i64 {found_at(f, other, one)}, 0"),))
+    elif isinstance(other.kind, Tuple):
+        found = _known(False)
+        for item in split(other):
+            found = Typed(BOOL, (f.w.emit(f"or i1 {found.number}, {compared(f, ast.Eq(), one, item).number}"),))
+    else:
+        raise NotTypedError(f"it asks what is in {other.kind}")
+    return negated(f, found) if isinstance(operator, ast.NotIn) else found

@@ -1,0 +1,482 @@
+"""Lists: made, read, changed and copied. What the function itself would raise, it raises, in a call of its own."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..frame import Frame, place_key, split
+from ..ir.arithmetic import Typed
+from ..types import (
+    BOOL,
+    FLOAT,
+    INT,
+    MEMBER,
+    NONE,
+    TEXT,
+    UNKNOWN,
+    Cell,
+    Instance,
+    Layout,
+    ListType,
+    NotTypedError,
+    Tuple,
+    Type,
+    is_real,
+    join,
+)
+
+__all__ = [
+    *("added", "appended", "changes_of", "concatenated", "copied", "counted", "found_at", "has_changed"),
+    *("inserted", "item_of", "item_of_tuple", "item_place", "length", "load_field", "made_list", "made_record"),
+    *("new_instance", "new_list", "not_given", "not_nan", "present", "removed", "repeated", "sliced"),
+    *("store_field", "store_item"),
+]
+
+
+def length(f: Frame, value: Typed) -> Typed:
+    """What ``len`` gives."""
+    if isinstance(value.kind, ListType):
+        return Typed(INT, (f.w.load("i64", value.number),))
+    if isinstance(value.kind, Tuple) or (isinstance(value.kind, Instance) and value.kind.is_record):
+        count = len(value.kind.items if isinstance(value.kind, Tuple) else value.kind.layout.fields)
+        return Typed(INT, (str(count),), known=count)
+    raise NotTypedError(f"it asks for the length of {value.kind}")
+
+
+def _words(kind: ListType) -> int:
+    return len(kind.item.words)
+
+
+def new_list(f: Frame, cell: Cell, count: str, kind: type = list) -> Typed:
+    """A list with room for so many items, which are not there yet."""
+    made = ListType(cell, kind)
+    place = f.allocated(f"@new_list(ptr %context, i64 {count}, i64 {_words(made)})")
+    return Typed(made, (place,))
+
+
+def made_list(f: Frame, node: Any, values: Sequence[Typed], kind: type = list) -> Typed:
+    """A list of these items."""
+    settled = [f.settled(value) for value in values]
+    cell = f.program.cell((f.path, place_key(node), "list"))
+    for value in settled:
+        _widen(cell, value.kind)
+    made = new_list(f, cell, str(len(settled)), kind)
+    assert isinstance(made.kind, ListType)
+    if settled:
+        data = f.w.load("ptr", f.w.at(made.number, 2))
+        for i, value in enumerate(settled):
+            f.store(value, made.kind.item, f.w.at(data, i * _words(made.kind)))
+    return made
+
+
+def _widen(cell: Cell, kind: Type) -> None:
+    root = cell.root()
+    root.item = join(root.item, kind)
+
+
+def _changing(f: Frame, value: Typed) -> ListType:
+    """The type of a list that is to change."""
+    if not isinstance(value.kind, ListType):
+        raise NotTypedError(f"it changes {value.kind}")
+    not_given(f, value)
+    return value.kind
+
+
+def not_given(f: Frame, value: Typed) -> None:
+    """What comes from outside is left to the function itself, where it would be changed or told from another."""
+    if isinstance(value.kind, ListType):
+        f.w.bail_if(f.w.emit(f"icmp slt i64 {f.w.load('i64', f.w.at(value.number, 1))}, 0"))
+    elif isinstance(value.kind, Instance) and value.kind.layout.is_given:
+        f.w.bail()
+
+
+def changes_of(f: Frame, of: Typed) -> str:
+    """How often something was added to, or taken from, a list."""
+    return f.w.load("i64", f.w.at(of.number, 3))
+
+
+def has_changed(f: Frame, of: Typed) -> None:
+    """Something was."""
+    f.w.store("i64", f.w.emit(f"add i64 {changes_of(f, of)}, 1"), f.w.at(of.number, 3))
+
+
+def place_of(f: Frame, the_list: Typed, index: Typed) -> str:
+    """Where an item is in memory."""
+    assert isinstance(the_list.kind, ListType)
+    at = f.math.integer(f.there(index)).number
+    count = f.w.load("i64", the_list.number)
+    if index.known is None or index.known < 0:
+        from_end = f.w.emit(f"add i64 {at}, {count}")
+        at = f.w.emit(f"select i1 {f.w.emit(f'icmp slt i64 {at}, 0')}, i64 {from_end}, i64 {at}")
+    f.w.bail_if(f.w.emit(f"icmp uge i64 {at}, {count}"))
+    return item_place(f, the_list, at)
+
+
+def item_place(f: Frame, the_list: Typed, at: str) -> str:
+    """Where an item is whose index is known to be there."""
+    assert isinstance(the_list.kind, ListType)
+    data = f.w.load("ptr", f.w.at(the_list.number, 2))
+    words = _words(the_list.kind)
+    return f.w.at(data, at if words == 1 else f.w.emit(f"mul i64 {at}, {words}"))
+
+
+def item_of(f: Frame, of: Typed, index: Typed) -> Typed:
+    """``of[index]``."""
+    if UNKNOWN in (of.kind, index.kind):
+        f.w.bail()
+        return Typed(UNKNOWN)
+    if isinstance(of.kind, ListType):
+        if of.kind.item is UNKNOWN:
+            f.w.bail()
+            return Typed(UNKNOWN)
+        if of.kind.kind is dict:
+            return _value_at(f, of, present(f, of, index))
+        if of.kind.kind is np.ndarray and isinstance(index.kind, Tuple):
+            return functools.reduce(lambda rows, one: item_of(f, rows, one), split(index), of)
+        return f.load(of.kind.item, place_of(f, of, index))
+    if isinstance(of.kind, Instance) and of.kind.is_record:
+        kind, place = record_place(f, of, index)
+        return f.load(kind, place)
+    if isinstance(of.kind, Tuple):
+        if isinstance(index.known, int) and -len(of.kind.items) <= index.known < len(of.kind.items):
+            return split(of)[index.known]
+        return item_of_tuple(f, of, index)
+    raise NotTypedError(f"it reads an item of {of.kind}")
+
+
+def item_of_tuple(f: Frame, of: Typed, index: Typed) -> Typed:
+    assert isinstance(of.kind, Tuple)
+    kind: Type = UNKNOWN
+    for one in of.kind.items:
+        kind = join(kind, one)
+    count, words = len(of.kind.items), len(kind.words)
+    at = f.math.integer(f.there(index)).number
+    at = f.w.emit(f"select i1 {f.w.emit(f'icmp slt i64 {at}, 0')}, i64 {f.w.emit(f'add i64 {at}, {count}')}, i64 {at}")
+    f.w.bail_if(f.w.emit(f"icmp uge i64 {at}, {count}"))
+    place = f.w.allocate("i64", count * words)
+    for i, item in enumerate(split(of)):
+        f.store(item, kind, f.w.at(place, i * words))
+    return f.load(kind, f.w.at(place, f.w.emit(f"mul i64 {at}, {words}")))
+
+
+def store_item(f: Frame, the_list: Typed, index: Typed, value: Typed) -> None:
+    """``the_list[index] = value``."""
+    value = f.settled(value)
+    if isinstance(the_list.kind, Instance) and the_list.kind.is_record:
+        _store_in_record(f, the_list, index, value)
+        return
+    kind = _changing(f, the_list)
+    if kind.kind is dict:
+        _store_value(f, the_list, index, value)
+        return
+    _widen(kind.cell, value.kind)
+    f.store(value, kind.item, place_of(f, the_list, index))
+
+
+def appended(f: Frame, the_list: Typed, value: Typed) -> None:
+    """``the_list.append(value)``."""
+    kind, value = _changing(f, the_list), f.settled(value)
+    _widen(kind.cell, value.kind)
+    has_changed(f, the_list)
+    f.store(value, kind.item, f.allocated(f"@appended(ptr %context, ptr {the_list.number}, i64 {_words(kind)})"))
+
+
+def inserted(f: Frame, the_list: Typed, index: Typed, value: Typed) -> None:
+    """``the_list.insert(index, value)``."""
+    kind, value = _changing(f, the_list), f.settled(value)
+    _widen(kind.cell, value.kind)
+    at, count = f.math.integer(index).number, f.w.load("i64", the_list.number)
+    end = f.w.emit(f"add i64 {at}, {count}")
+    at = f.w.emit(f"select i1 {f.w.emit(f'icmp slt i64 {at}, 0')}, i64 {end}, i64 {at}")
+    at = f.w.emit(f"call i64 @llvm.smax.i64(i64 {at}, i64 0)")
+    at = f.w.emit(f"call i64 @llvm.smin.i64(i64 {at}, i64 {count})")
+    has_changed(f, the_list)
+    call = f"@inserted(ptr %context, ptr {the_list.number}, i64 {at}, i64 {_words(kind)})"
+    f.store(value, kind.item, f.allocated(call))
+
+
+def removed(f: Frame, the_list: Typed, index: Typed) -> Typed:
+    """``the_list.pop(index)``."""
+    kind = _changing(f, the_list)
+    if kind.item is UNKNOWN:
+        f.w.bail()
+        return Typed(UNKNOWN)
+    at, count = f.math.integer(index).number, f.w.load("i64", the_list.number)
+    at = f.w.emit(f"select i1 {f.w.emit(f'icmp slt i64 {at}, 0')}, i64 {f.w.emit(f'add i64 {at}, {count}')}, i64 {at}")
+    f.w.bail_if(f.w.emit(f"icmp uge i64 {at}, {count}"))
+    found = f.load(kind.item, item_place(f, the_list, at))
+    has_changed(f, the_list)
+    f.w.line(f"call void @removed(ptr {the_list.number}, i64 {at}, i64 {_words(kind)})")
+    return found
+
+
+# --- dictionaries and sets ----------------------------------------------------------------------------------
+
+
+def made_record(f: Frame, values: dict[str, Typed]) -> Typed:
+    """A dictionary with fixed texts as keys."""
+    layout = f.program.layout(dict, tuple(values))
+    for name, value in values.items():
+        layout.fields[name] = join(layout.fields.get(name, UNKNOWN), value.kind)
+    made = new_instance(f, layout)
+    for name, value in values.items():
+        store_field(f, made, name, value)
+    return made
+
+
+def new_instance(f: Frame, layout: Layout) -> Typed:
+    """An instance without attributes."""
+    place = f.allocated(f"@allocate(ptr %context, i64 {max(1, len(layout.words))})")
+    for name in layout.fields:
+        f.w.store("i64", "0", f.w.at(place, layout.offset(name)))
+    return Typed(Instance(layout), (place,))
+
+
+def store_field(f: Frame, of: Typed, name: str, value: Typed) -> None:
+    """Store an attribute, whose type is known to the layout."""
+    assert isinstance(of.kind, Instance)
+    layout = of.kind.layout
+    place = f.w.at(of.number, layout.offset(name))
+    f.w.store("i64", "1", place)
+    f.store(value, layout.fields[name], f.w.at(place, 1))
+
+
+def load_field(f: Frame, of: Typed, name: str) -> Typed:
+    """An attribute; without one, the function itself raises."""
+    assert isinstance(of.kind, Instance)
+    layout = of.kind.layout
+    place = f.w.at(of.number, layout.offset(name))
+    f.w.bail_if(f.w.emit(f"icmp eq i64 {f.w.load('i64', place)}, 0"))
+    return f.load(layout.fields[name], f.w.at(place, 1))
+
+
+def record_place(f: Frame, of: Typed, key: Typed) -> tuple[Type, str]:
+    """The type of an item of a dictionary with fixed texts as keys, and where it is."""
+    assert isinstance(of.kind, Instance)
+    layout = of.kind.layout
+    if isinstance(key.known, str) and key.known in layout.fields:
+        return layout.fields[key.known], f.w.at(of.number, layout.offset(key.known) + 1)
+    kinds = [*layout.fields.values()]
+    if key.kind is not TEXT or key.known is not None or any(kind != kinds[0] for kind in kinds):
+        raise NotTypedError("it looks up a key that a dict of fixed keys does not have")
+    place = "null"
+    for name in layout.fields:
+        is_it = f.w.emit(f"icmp eq i64 {key.number}, {f.program.text(name)}")
+        place = f.w.emit(f"select i1 {is_it}, ptr {f.w.at(of.number, layout.offset(name) + 1)}, ptr {place}")
+    f.w.bail_if(f.w.emit(f"icmp eq ptr {place}, null"))
+    return kinds[0], place
+
+
+def _store_in_record(f: Frame, of: Typed, key: Typed, value: Typed) -> None:
+    assert isinstance(of.kind, Instance)
+    layout = of.kind.layout
+    if layout.is_given:
+        raise NotTypedError("it changes a dict that it has not made")
+    for name in [key.known] if isinstance(key.known, str) else [*layout.fields]:
+        if name in layout.fields:
+            layout.fields[name] = join(layout.fields[name], value.kind)
+    kind, place = record_place(f, of, key)
+    f.store(value, kind, place)
+
+
+def _hashable(kind: Type) -> None:
+    """Values are told apart by identity as keys, which nothing here knows."""
+    items = kind.items if isinstance(kind, Tuple) else (kind,)
+    if any(
+        item not in (INT, BOOL, FLOAT, TEXT, MEMBER, NONE, UNKNOWN) and not isinstance(item, Tuple) for item in items
+    ):
+        raise NotTypedError(f"{kind} is a key")
+
+
+def found_at(f: Frame, of: Typed, key: Typed) -> str:
+    """Which item of a list or set, or which pair of a dictionary, is equal to ``key``; -1 if none is."""
+    assert isinstance(of.kind, ListType)
+    place = f.w.allocate("i64")
+    f.w.store("i64", "-1", place)
+    if of.kind.item is UNKNOWN or key.kind is UNKNOWN:
+        return f.w.load("i64", place)
+    if of.kind.kind in (dict, set, frozenset):
+        _hashable(key.kind)
+    not_nan(f, key)
+    loop = counted(f, f.w.load("i64", of.number))
+    item = f.load(of.kind.item, item_place(f, of, loop.index))
+    test = f.compare(ast.Eq(), split(item)[0] if of.kind.kind is dict else item, key)
+    yes = f.w.name("found")
+    on = f.w.name("on")
+    f.w.branch(test.number, yes, on)
+    f.w.block(yes)
+    f.w.store("i64", loop.index, place)
+    f.w.jump(loop.end)
+    f.w.block(on)
+    loop.close()
+    return f.w.load("i64", place)
+
+
+def not_nan(f: Frame, value: Typed) -> None:
+    """A NaN is equal to nothing, but Python finds it in a list where it is the same object."""
+    for one in split(value) if isinstance(value.kind, Tuple) else [value]:
+        if isinstance(one.kind, Tuple):
+            not_nan(f, one)
+        elif is_real(one.kind):
+            f.w.bail_if(f.w.emit(f"fcmp uno double {one.number}, {one.number}"))
+
+
+def present(f: Frame, of: Typed, key: Typed) -> str:
+    """Which pair of a dictionary has a key; without one, the function itself raises."""
+    at = found_at(f, of, f.there(key))
+    f.w.bail_if(f.w.emit(f"icmp slt i64 {at}, 0"))
+    return at
+
+
+def _value_at(f: Frame, of: Typed, at: str) -> Typed:
+    """The value of a pair of a dictionary."""
+    assert isinstance(of.kind, ListType)
+    return split(f.load(of.kind.item, item_place(f, of, at)))[1]
+
+
+def _store_value(f: Frame, of: Typed, key: Typed, value: Typed) -> None:
+    assert isinstance(of.kind, ListType)
+    key = f.settled(f.there(key))
+    _hashable(key.kind)
+    pair = Typed(Tuple((key.kind, value.kind)), (*key.parts, *value.parts))
+    _widen(of.kind.cell, pair.kind)
+    at, new, known, end = found_at(f, of, key), f.w.name("new"), f.w.name("known"), f.w.name("end")
+    item = of.kind.item
+    assert isinstance(item, Tuple)
+    f.w.branch(f.w.emit(f"icmp slt i64 {at}, 0"), new, known)
+    f.w.block(new)
+    appended(f, of, pair)
+    f.w.jump(end)
+    f.w.block(known)
+    f.store(value, item.items[1], f.w.at(item_place(f, of, at), len(item.items[0].words)))
+    f.w.block(end)
+
+
+def added(f: Frame, of: Typed, item: Typed) -> None:
+    """``a_set.add(item)``."""
+    item = f.settled(f.there(item))
+    _hashable(item.kind)
+    _widen(_changing(f, of).cell, item.kind)
+    new, end = f.w.name("new"), f.w.name("end")
+    f.w.branch(f.w.emit(f"icmp slt i64 {found_at(f, of, item)}, 0"), new, end)
+    f.w.block(new)
+    appended(f, of, item)
+    f.w.block(end)
+
+
+# --- copies -------------------------------------------------------------------------------------------------
+
+
+def copied(f: Frame, node: Any, the_list: Typed, kind: type = list) -> Typed:
+    """A new list of the same items."""
+    return _slice(f, node, the_list, "0", str(2**62), kind)
+
+
+def sliced(f: Frame, node: ast.Subscript, of: Typed, at: ast.Slice) -> Typed:
+    """``of[from:to]``, and ``of[::-1]``."""
+    bounds = [None if one is None else f.math.integer(f.there(f.evaluated(one))) for one in (at.lower, at.upper)]
+    step = None if at.step is None else f.evaluated(at.step).known
+    if of.kind is UNKNOWN:
+        return of
+    if isinstance(of.kind, Tuple) and all(one is None or one.known is not None for one in bounds) and step in (None, 1):
+        known = [None if one is None else one.known for one in bounds]
+        items = split(of)[known[0] : known[1]]
+        return Typed(Tuple(tuple(item.kind for item in items)), tuple(part for item in items for part in item.parts))
+    if not isinstance(of.kind, ListType) or of.kind.kind is not list:
+        raise NotTypedError(f"it slices {of.kind}")
+    if bounds == [None, None] and step == -1:
+        return reversed_list(f, node, of)
+    if at.step is not None and step != 1:
+        raise NotTypedError("it slices with a step")
+    start, stop = (
+        ("0" if bounds[0] is None else bounds[0].number),
+        (str(2**62) if bounds[1] is None else bounds[1].number),
+    )
+    return _slice(f, node, of, start, stop, list)
+
+
+def _slice(f: Frame, node: Any, of: Typed, start: str, stop: str, kind: type) -> Typed:
+    assert isinstance(of.kind, ListType)
+    cell = f.program.cell((f.path, place_key(node), "slice"), of.kind.item)
+    words = _words(of.kind)
+    piece = f.allocated(f"@slice(ptr %context, ptr {of.number}, i64 {start}, i64 {stop}, i64 {words})")
+    same = ListType(cell, kind)
+    if same.item == of.kind.item:
+        return Typed(same, (piece,))
+    return _converted(f, Typed(of.kind, (piece,)), same)
+
+
+def _converted(f: Frame, of: Typed, kind: ListType) -> Typed:
+    """A list whose items have a wider type."""
+    assert isinstance(of.kind, ListType)
+    count = f.w.load("i64", of.number)
+    made = new_list(f, kind.cell, count, kind.kind)
+    with_index = counted(f, count)
+    item = f.load(of.kind.item, item_place(f, of, with_index.index))
+    f.store(item, kind.item, item_place(f, made, with_index.index))
+    with_index.close()
+    return made
+
+
+def reversed_list(f: Frame, node: Any, of: Typed) -> Typed:
+    """``of[::-1]``."""
+    assert isinstance(of.kind, ListType)
+    cell = f.program.cell((f.path, place_key(node), "slice"), of.kind.item)
+    count = f.w.load("i64", of.number)
+    made = new_list(f, cell, count)
+    last = f.w.emit(f"sub i64 {count}, 1")
+    loop = counted(f, count)
+    assert isinstance(made.kind, ListType)
+    item = f.load(of.kind.item, item_place(f, of, f.w.emit(f"sub i64 {last}, {loop.index}")))
+    f.store(item, made.kind.item, item_place(f, made, loop.index))
+    loop.close()
+    return made
+
+
+def concatenated(f: Frame, node: Any, one: Typed, other: Typed) -> Typed:
+    """``one + other``."""
+    assert isinstance(one.kind, ListType)
+    assert isinstance(other.kind, ListType)
+    cell = f.program.cell((f.path, place_key(node), "sum"), join(one.kind.item, other.kind.item))
+    kind = ListType(cell)
+    one, other = (each if each.kind.item == kind.item else _converted(f, each, kind) for each in (one, other))  # type: ignore[union-attr]
+    call = f"@concatenated(ptr %context, ptr {one.number}, ptr {other.number}, i64 {_words(kind)})"
+    return Typed(kind, (f.allocated(call),))
+
+
+def repeated(f: Frame, node: Any, of: Typed, times: Typed) -> Typed:
+    """``of * times``."""
+    assert isinstance(of.kind, ListType)
+    cell = f.program.cell((f.path, place_key(node), "product"), of.kind.item)
+    kind = ListType(cell)
+    if kind.item != of.kind.item:
+        of = _converted(f, of, kind)
+    return Typed(
+        kind, (f.allocated(f"@repeated(ptr %context, ptr {of.number}, i64 {times.number}, i64 {_words(kind)})"),)
+    )
+
+
+class counted:  # noqa: N801
+    """A loop over indices, begun when this is made and ended by ``close``."""
+
+    def __init__(self, f: Frame, count: str) -> None:
+        self._f, self._place = f, f.w.allocate("i64")
+        self._head, self.end = f.w.name("head"), f.w.name("end")
+        f.w.store("i64", "0", self._place)
+        f.w.block(self._head)
+        self.index: str = f.w.load("i64", self._place)
+        body = f.w.name("body")
+        f.w.branch(f.w.emit(f"icmp slt i64 {self.index}, {count}"), body, self.end)
+        f.w.block(body)
+
+    def close(self) -> None:
+        """The end of the body."""
+        f = self._f
+        f.w.store("i64", f.w.emit(f"add i64 {self.index}, 1"), self._place)
+        f.w.jump(self._head)
+        f.w.block(self.end)

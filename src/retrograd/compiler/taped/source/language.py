@@ -1,0 +1,25 @@
+"""What writes each kind of statement and expression, and each kind of call."""
+
+from __future__ import annotations
+
+import ast
+
+from ..frame import Language
+from .calls import called, called_function, of_closure
+from .comparisons import compared, compared_in_a_row
+from .expressions import EXPRESSIONS
+from .loops import generated, list_of
+from .statements import STATEMENTS, stored
+
+__all__ = ["PYTHON"]
+
+PYTHON = Language(
+    statements=STATEMENTS,
+    expressions=EXPRESSIONS
+    | {ast.Call: called, ast.Compare: compared_in_a_row, ast.GeneratorExp: generated}
+    | dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp), list_of),
+    call=called_function,
+    call_closure=of_closure,
+    compare=compared,
+    store_at=stored,
+)

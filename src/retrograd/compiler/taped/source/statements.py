@@ -1,0 +1,234 @@
+"""Statements: what a function does, one after another."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ..constants import is_frozen
+from ..frame import Frame, Loop, names_assigned
+from ..ir.arithmetic import Typed
+from ..types import INT, NONE, UNKNOWN, Instance, Iterated, ListType, NotTypedError, join
+from .builtin_calls import extended
+from .comparisons import condition
+from .containers import item_of, load_field, store_field, store_item
+from .expressions import binary
+from .loops import as_list, assign_target, fixed_names, loop
+
+__all__ = ["STATEMENTS", "store_attribute", "stored"]
+
+
+def _assign(f: Frame, node: ast.Assign) -> None:
+    value = f.evaluated(node.value)
+    if isinstance(value.kind, Iterated) and isinstance(node.targets[0], ast.Tuple):
+        value = as_list(f, node, value)
+    value = f.settled(value)
+    for target in node.targets:
+        assign_target(f, target, value)
+
+
+def _annotated(f: Frame, node: ast.AnnAssign) -> None:
+    if node.value is not None:
+        assign_target(f, node.target, f.evaluated(node.value))
+
+
+def _augmented(f: Frame, node: ast.AugAssign) -> None:
+    """``target op= value``: what the target consists of is computed once, and a list is extended as it is."""
+    target = node.target
+    if isinstance(target, ast.Name):
+        old = f.there(f.evaluated(ast.copy_location(ast.Name(target.id, ast.Load()), target)))
+        if (new := _added(f, node, old)) is not None:
+            assign_target(f, target, new)
+        return
+    of = f.there(f.evaluated(target.value))
+    if isinstance(target, ast.Subscript):
+        index = f.settled(f.evaluated(target.slice))
+        new = _added(f, node, f.there(item_of(f, of, index)))
+        if new is not None and new.kind is not UNKNOWN:
+            store_item(f, of, index, new)
+    elif not isinstance(of.kind, Instance):
+        if of.kind is not UNKNOWN:
+            raise NotTypedError(f"it changes {of.kind}")
+    elif target.attr not in of.kind.layout.fields:
+        f.w.bail()
+    elif (new := _added(f, node, f.there(load_field(f, of, target.attr)))) is not None:
+        store_attribute(f, of, target.attr, new)
+
+
+def _added(f: Frame, node: ast.AugAssign, old: Typed) -> Typed | None:
+    """What ``old op= value`` gives; None for a list, which has been extended."""
+    if isinstance(old.kind, ListType):
+        if not isinstance(node.op, ast.Add):
+            raise NotTypedError(f"it computes {type(node.op).__name__}= of {old.kind}")
+        extended(f, node, old, f.evaluated(node.value))
+        return None
+    if isinstance(old.kind, Instance) and _operators(old.kind.layout.kind):
+        raise NotTypedError(f"{old.kind} decides about operators that assign")
+    return binary(f, node, node.op, old, f.evaluated(node.value))
+
+
+def _operators(kind: type) -> set[str]:
+    """The methods of a class for ``+=`` and the like."""
+    names = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "or", "and", "xor")
+    return {f"__i{name}__" for name in names if hasattr(kind, f"__i{name}__")}
+
+
+def stored(f: Frame, target: ast.Subscript | ast.Attribute, value: Typed) -> None:
+    """Store an item or an attribute."""
+    of = f.there(f.evaluated(target.value))
+    if of.kind is UNKNOWN:
+        return
+    if isinstance(target, ast.Attribute):
+        store_attribute(f, of, target.attr, value)
+    elif isinstance(target.slice, ast.Slice):
+        raise NotTypedError("it stores a slice")
+    else:
+        store_item(f, of, f.evaluated(target.slice), value)
+
+
+def store_attribute(f: Frame, of: Typed, name: str, value: Typed, is_field: bool = False) -> None:
+    """``of.name = value``; ``is_field``: as the ``__init__`` of a dataclass does it."""
+    if not isinstance(of.kind, Instance):
+        raise NotTypedError(f"it changes {of.kind}")
+    layout, value = of.kind.layout, f.settled(value)
+    if layout.is_given:
+        raise NotTypedError(f"it changes a {layout.kind.__name__} that it may not have made")
+    is_decided = is_frozen(layout.kind) or hasattr(getattr(layout.kind, name, None), "__set__")
+    if is_decided and not is_field and not layout.kind.__dict__.get("__slots__"):
+        raise NotTypedError(f"it stores .{name}, about which {layout.kind.__name__} decides")
+    if value.kind is UNKNOWN:
+        return
+    layout.fields[name] = join(layout.fields.get(name, UNKNOWN), value.kind)
+    store_field(f, of, name, value)
+
+
+def _if(f: Frame, node: ast.If) -> bool:
+    test = condition(f, node.test)
+    if test.known is not None:
+        return f.follow(node.body if test.known else node.orelse)
+    yes, no, end = f.w.name("yes"), f.w.name("no"), f.w.name("end")
+    f.w.branch(test.number, yes, no)
+    f.w.block(yes)
+    ends = f.follow(node.body)
+    f.w.jump(end)
+    f.w.block(no)
+    ends = f.follow(node.orelse) and ends
+    f.w.block(end)
+    return ends
+
+
+def _while(f: Frame, node: ast.While) -> None:
+    head, body, exhausted, end = (f.w.name(one) for one in ("head", "body", "rest", "end"))
+    f.w.block(head)
+    f.burn()
+    test = condition(f, node.test)
+    if test.known is None:
+        f.w.branch(test.number, body, exhausted)
+    else:
+        f.w.jump(body if test.known else exhausted)
+    f.w.block(body)
+    f.loops.append(Loop(head, end))
+    f.follow(node.body)
+    f.loops.pop()
+    f.w.jump(head)
+    f.w.block(exhausted)
+    f.follow(node.orelse)
+    f.w.block(end)
+
+
+def _for(f: Frame, node: ast.For) -> None:
+    assigned = names_assigned(node.body)
+
+    def body(item: Typed) -> None:
+        assign_target(f, node.target, item)
+        with fixed_names(f, node.target, item, assigned):
+            f.follow(node.body)
+
+    loop(f, f.evaluated(node.iter), body, (lambda: f.follow(node.orelse)) if node.orelse else None)
+
+
+def _break(f: Frame, _: ast.Break) -> None:
+    f.w.jump(f.loops[-1].end)
+
+
+def _continue(f: Frame, _: ast.Continue) -> None:
+    f.w.jump(f.loops[-1].next)
+
+
+def _return(f: Frame, node: ast.Return) -> None:
+    if f.give_item is not None:
+        f.w.jump(f.end)
+        return
+    f.give(Typed(NONE) if node.value is None else f.evaluated(node.value))
+
+
+def _raise(f: Frame, _: ast.Raise) -> None:
+    f.w.bail()  # the function itself raises it
+
+
+def _assert(f: Frame, node: ast.Assert) -> None:
+    test = condition(f, node.test)
+    f.w.bail_if(f.w.emit(f"xor i1 {test.number}, true"))
+
+
+def _expression(f: Frame, node: ast.Expr) -> None:
+    if isinstance(node.value, (ast.Yield, ast.YieldFrom)):
+        _yield(f, node.value)
+    elif not isinstance(node.value, ast.Constant):
+        f.evaluated(node.value)
+
+
+def _yield(f: Frame, node: ast.Yield | ast.YieldFrom) -> None:
+    if f.give_item is None:
+        raise NotTypedError("a generator is used otherwise than in a loop")
+    if isinstance(node, ast.YieldFrom):
+        loop(f, f.evaluated(node.value), f.give_item)
+    else:
+        f.give_item(Typed(NONE) if node.value is None else f.settled(f.evaluated(node.value)))
+
+
+def _define(f: Frame, node: ast.FunctionDef) -> None:
+    if node.decorator_list:
+        raise NotTypedError("it decorates a function")
+    assign_target(f, ast.Name(node.name, ast.Store()), f.local_function(node))
+
+
+def _delete(f: Frame, node: ast.Delete) -> None:
+    from .containers import present, removed
+
+    for target in node.targets:
+        if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Slice):
+            raise NotTypedError("it deletes a name")
+        of = f.there(f.evaluated(target.value))
+        if of.kind is UNKNOWN:
+            continue
+        key = f.evaluated(target.slice)
+        if isinstance(of.kind, ListType) and of.kind.kind is dict:
+            key = Typed(INT, (present(f, of, key),))
+        removed(f, of, key)
+
+
+def _pass(f: Frame, node: ast.stmt) -> None:
+    """Nothing: ``pass``, and ``nonlocal``, which the frame has been told of."""
+    del f, node
+
+
+#: What writes a statement of each kind.
+STATEMENTS: dict[type[ast.stmt], Any] = {
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.If: _if,
+    ast.While: _while,
+    ast.For: _for,
+    ast.Break: _break,
+    ast.Continue: _continue,
+    ast.Return: _return,
+    ast.Raise: _raise,
+    ast.Assert: _assert,
+    ast.Expr: _expression,
+    ast.FunctionDef: _define,
+    ast.Delete: _delete,
+    ast.Pass: _pass,
+    ast.Nonlocal: _pass,
+}

@@ -1,0 +1,288 @@
+"""Types of what a function computes with, inferred from its source and its arguments, and how they lie in memory.
+
+A type is a number of *words*, each of which takes eight bytes in memory: a float is one double, a Value is a double and
+the number of its node on the tape. Where two values meet in one variable, their types are *joined*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = [
+    *("BOOL", "EITHER", "FLOAT", "INT", "MEMBER", "MIXED", "NONE", "TEXT", "UNKNOWN", "VALUE", "Cell", "Closure"),
+    *("Instance", "Iterated", "Layout", "ListType", "NotTypedError", "Optional", "Static", "Tuple", "Type"),
+    *("is_number", "is_plain", "is_real", "join"),
+]
+
+
+class NotTypedError(Exception):
+    """The function does something that has no type here, or that machine code cannot do; the message says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A number, a text or nothing."""
+
+    name: str
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+INT, BOOL, FLOAT = Scalar("an int", ("i64",)), Scalar("a bool", ("i1",)), Scalar("a float", ("double",))
+MIXED = Scalar("an int or a float", ("double",))
+VALUE = Scalar("a Value", ("double", "i32"))  #: a number, and its node; 0 for a constant
+EITHER = Scalar("a Value or a float", ("double", "i32"))
+TEXT = Scalar("a str", ("i64",))  #: which of the texts of the program it is
+MEMBER = Scalar("a member of an Enum", ("i64",))  #: the number of a text that stands for it
+NONE = Scalar("None", ())
+UNKNOWN = Scalar("nothing yet", ())  #: what no run has computed so far
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """One object, known when the code is made: a function, a class or a module."""
+
+    thing: Any
+    words: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return getattr(self.thing, "__name__", type(self.thing).__name__)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and other.thing is self.thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """A tuple, or a named one: its items side by side."""
+
+    items: tuple[Type, ...]
+    kind: type = tuple
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return tuple(word for item in self.items for word in item.words)
+
+    def __str__(self) -> str:
+        return f"a tuple of {len(self.items)}" if self.kind is tuple else f"a {self.kind.__name__}"
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A function in a function: where the variables are that it uses of the functions around it."""
+
+    thing: Any
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("ptr",) * int(self.thing.pointers)
+
+    def __str__(self) -> str:
+        return "a function in it"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Closure) and other.thing is self.thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """Something or None: whether it is there, and what it is."""
+
+    item: Type
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return "i1", *self.item.words
+
+    def __str__(self) -> str:
+        return f"{self.item} or None"
+
+
+@dataclass(eq=False, slots=True)
+class Cell:
+    """What the items of a list are, which is learned as the function is followed. Lists that meet share one.
+
+    Attributes:
+        item: Their type so far.
+    """
+
+    item: Any = UNKNOWN
+    _same: Cell | None = None
+
+    def root(self) -> Cell:
+        """The cell that stands for all that were united."""
+        cell = self
+        while cell._same is not None:
+            cell = cell._same
+        return cell
+
+    def unite(self, other: Cell) -> bool:
+        """Make two cells one; whether they were not."""
+        one, two = self.root(), other.root()
+        if one is two:
+            return False
+        two._same = one
+        one.item = join(one.item, two.item)
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class ListType:
+    """A list or a deque; a dict, a set and an array as lists of pairs, items and rows: a pointer to the header."""
+
+    cell: Cell
+    kind: type = list
+    dtype: Any = None  #: of a whole array of NumPy's, which is a list of rows
+    words: tuple[str, ...] = ("ptr",)
+
+    @property
+    def item(self) -> Type:
+        return self.cell.root().item  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        return f"a {self.kind.__name__}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ListType) and other.kind is self.kind and other.cell.root() is self.cell.root()
+
+    def __hash__(self) -> int:
+        return id(self.cell.root())
+
+
+@dataclass(eq=False, slots=True)
+class Layout:
+    """The attributes that instances of one class have, in the order in which they lie in memory.
+
+    A dictionary with fixed texts as keys is one of class ``dict``, whose attributes are its items.
+
+    Attributes:
+        kind: The class.
+        fields: Their types so far, by name.
+        is_given: Whether instances come from outside: then nothing may change one.
+    """
+
+    kind: type
+    fields: dict[str, Any] = field(default_factory=dict)
+    is_given: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return tuple(word for item in self.fields.values() for word in ("i64", *item.words))
+
+    def offset(self, name: str) -> int:
+        """How many words lie before an attribute; the first of its own says whether it has been assigned."""
+        count = 0
+        for one, item in self.fields.items():
+            if one == name:
+                return count
+            count += 1 + len(item.words)
+        raise KeyError(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An instance of a class in Python: a pointer to its attributes."""
+
+    layout: Layout
+    words: tuple[str, ...] = ("ptr",)
+
+    @property
+    def is_record(self) -> bool:
+        """Whether it is a dictionary with fixed texts as keys."""
+        return self.layout.kind is dict
+
+    def __str__(self) -> str:
+        return f"a {self.layout.kind.__name__}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Iterated:
+    """What can only be gone over, which is nowhere in memory: how a loop over it is written (source/loops.py).
+
+    Attributes:
+        source: Its items by index.
+        run: Writes it with what a loop does with each item.
+        fixed: What gives its items, if it has a fixed number.
+        count: How many items it has, if that is known when the loop begins.
+    """
+
+    source: Any = None
+    run: Any = None
+    fixed: Any = None
+    count: str = ""
+    words: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "an iterator"
+
+
+Type = Scalar | Static | Iterated | Tuple | Closure | Optional | ListType | Instance
+
+_REAL = (FLOAT, MIXED, VALUE, EITHER)
+_PLAIN = (FLOAT, MIXED)
+
+
+def is_real(kind: Type) -> bool:
+    """Whether it is a float or a Value."""
+    return kind in _REAL
+
+
+def is_plain(kind: Type) -> bool:
+    """Whether it is a number of Python's that lies in memory as a double."""
+    return kind in _PLAIN
+
+
+def is_number(kind: Type) -> bool:
+    """Whether one can compute with it."""
+    return kind in _REAL or kind in (INT, BOOL)
+
+
+def same(one: Type, other: Type) -> bool:
+    """Whether two types are one, of lists: have one cell."""
+    return one == other
+
+
+def join(one: Type, other: Type) -> Type:
+    """The type of a variable that holds both. Lists that meet become of one kind.
+
+    Raises:
+        NotTypedError: There is none.
+    """
+    if one == other or other is UNKNOWN:
+        return one
+    if one is UNKNOWN:
+        return other
+    if NONE in (one, other):
+        rest = other if one is NONE else one
+        return rest if isinstance(rest, Optional) else Optional(rest)
+    if isinstance(one, Optional) or isinstance(other, Optional):
+        inner = [kind.item if isinstance(kind, Optional) else kind for kind in (one, other)]
+        return Optional(join(*inner))
+    if isinstance(one, Scalar) and isinstance(other, Scalar) and is_number(one) and is_number(other):
+        if BOOL in (one, other):
+            raise NotTypedError(f"{one} and {other} meet in one variable")
+        return EITHER if {one, other} & {VALUE, EITHER} else MIXED
+    if isinstance(one, Tuple) and isinstance(other, Tuple):
+        if one.kind is not other.kind or len(one.items) != len(other.items):
+            raise NotTypedError(f"{one} and {other} meet in one variable")
+        return Tuple(_joined(one.items, other.items), one.kind)
+    if isinstance(one, ListType) and isinstance(other, ListType) and one.kind is other.kind:
+        one.cell.unite(other.cell)
+        return one
+    if isinstance(one, Instance) and isinstance(other, Instance) and one.layout is other.layout:
+        return one
+    raise NotTypedError(f"{one} and {other} meet in one variable")
+
+
+def _joined(ones: Sequence[Type], others: Sequence[Type]) -> tuple[Type, ...]:
+    return tuple(map(join, ones, others))
