@@ -6,6 +6,7 @@ import contextlib
 import doctest
 import importlib
 import io
+import json
 import pkgutil
 import re
 import sys
@@ -50,6 +51,7 @@ WANTS = {
     "bridges.md": ("sklearn", "scipy", "sympy"),
     "from-autograd.md": ("autograd",),
     "fit-with-scipy.md": ("scipy",),
+    "own-derivative.md": ("scipy",),
 }
 
 
@@ -87,6 +89,17 @@ def test_python_in_pages(
         names.update(test.globs)
 
 
+def test_the_program_in_the_readme_is_what_the_code_above_it_makes() -> None:
+    page = (ROOT / "README.md").read_text()
+    code = next(code for code in blocks(ROOT / "README.md", "python") if "rg.compile(gpt.loss)" in code)
+    names: dict[str, Any] = {"__name__": "__page__"}
+    exec(compile(code, "README.md", "exec"), names)
+    made = [re.sub(r"\s+#.*", "", line) for line in names["loss"].program().splitlines()]
+    shown = re.search(r"```\n(\d[\d,]+ nodes -> .*?)\n```", page, re.DOTALL)
+    assert shown is not None
+    assert [line for line in shown[1].splitlines() if line.strip() != "…" and line not in made] == []
+
+
 @pytest.mark.parametrize(("command", "output"), COMMANDS, ids=[command for command, _ in COMMANDS])
 def test_commands_in_pages(command: str, output: str, tmp_path: Path) -> None:
     for peer in ("torch", "jax", "matplotlib"):
@@ -118,6 +131,14 @@ def test_pages_for_builders_point_at_what_is_there(page: str, path: str, name: s
     found = ROOT / path
     assert found.exists(), f"{page} names {path}"
     assert not name or re.search(rf"\b{name}\b", found.read_text()), f"{page} names {path}: {name}"
+
+
+def test_the_notebook_runs_with_what_is_installed() -> None:
+    names: dict[str, Any] = {"__name__": "__notebook__"}
+    for cell in json.loads(NOTEBOOK.read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile("".join(cell["source"]), NOTEBOOK.name, "exec"), names)
 
 
 @pytest.mark.long

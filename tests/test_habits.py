@@ -342,10 +342,16 @@ def test_a_subclass_may_have_such_an_attribute() -> None:
 # --- a bare number -------------------------------------------------------------------------------------------
 
 
+def test_a_misspelt_name_is_compared_with_those_that_there_are() -> None:
+    with pytest.raises(AttributeError) as caught:
+        _ = rg.math.sigmod
+    assert caught.value.obj is rg.math  # where Python, when it prints the error, looks for what was meant
+
+
 def test_item_is_refused_as_float_is() -> None:
     loss = rg.Value(2.0) * 3.0
     for ask in (float, lambda v: v.item()):
-        with pytest.raises(TypeError, match=r"use v\.data for the plain number"):
+        with pytest.raises(TypeError, match=r"v\.data is the plain number"):
             ask(loss)
     assert json.dumps(loss.data) == "6.0"
 

@@ -397,9 +397,9 @@ def no_float(function: str) -> TypeError:
             "[v * x for x in xs] for the product with a list."
         )
     return TypeError(
-        f"{function} on a Value would silently cut the gradient: use v.data for the plain number, where no gradient is "
-        "wanted; else retrograd.math (exp, log, floor, …) instead of Python's math, and a list or an array of "
-        "dtype=object instead of an array of floats."
+        f"{function} on a Value would silently cut the gradient: write retrograd.math (exp, log, floor, …) instead of "
+        "Python's math, and a list or an array of dtype=object instead of an array of floats; where no gradient is "
+        "wanted, v.data is the plain number."
     )
 
 

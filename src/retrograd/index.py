@@ -239,9 +239,14 @@ def table(rows: Sequence[Any]) -> Table:
     Returns:
         A Table, with ``[i]`` and ``len``. Its ``[i]`` raises what :func:`take` raises.
 
+    Raises:
+        TypeError: ``rows`` is no sequence.
+
     Example:
         >>> import retrograd as rg
         >>> rg.table([[1.0, 2.0], [3.0, 4.0]])[rg.Index(1)]
         [3.0, 4.0]
     """
+    if not hasattr(rows, "__getitem__"):
+        raise TypeError(f"table takes a list, of rows or of numbers, and not {errors.describe(rows)}.")
     return Table(rows)

@@ -267,12 +267,18 @@ def test_a_peer_that_is_not_installed_is_a_missing_extra(kind: type[Exception], 
     [
         ([2.0], r"list \[2\.0\] as its only argument \(missing a required argument: 'y'\)"),
         ((2.0,), r"tuple \(2\.0,\) as its arguments \(missing"),
-        ({"x": 2.0, "z": 3.0}, "as its arguments"),
+        ({"x": 2.0, "z": 3.0}, r"as its arguments \(it has no 'z'\)"),
     ],
 )
 def test_other_arguments_than_those_of_the_function_are_refused(at: Any, says: str) -> None:
-    with pytest.raises(TypeError, match=rf"\(x, y\) cannot be called with .*{says}.*: give the arguments in a tuple"):
+    with pytest.raises(TypeError, match=rf"\(x, y\) cannot be called with .*{says}.*: give all arguments in a tuple"):
         check_gradients(lambda x, y: x * y, at)
+
+
+def test_arguments_side_by_side_are_refused() -> None:
+    at, second = 2.0, 5.0
+    with pytest.raises(TypeError, match=r"got float 5\.0 for peers: give them in a tuple"):
+        check_gradients(lambda x, y: x * y, at, second)  # type: ignore[arg-type]
 
 
 def test_wrong_questions_are_sentences() -> None:

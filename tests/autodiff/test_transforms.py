@@ -277,6 +277,16 @@ def test_interior_values_can_be_differentiated_by() -> None:
 # --- wrong input ----------------------------------------------------------------------------------
 
 
+def test_a_gradient_the_wrong_way_round_is_refused() -> None:
+    x = Value(3.0, label="x")
+    y = x * x
+    with pytest.raises(ValueError, match=r"was computed from 'x', and gradient\(y, xs\) .*: exchange them\.$"):
+        gradient(x, y)
+    assert gradient(y, y) == 1.0
+    assert gradient(y, Value(2.0)) == 0.0
+    assert gradient(x, [y, x]) == [0.0, 1.0]
+
+
 def test_what_is_not_a_gradient_is_a_sentence() -> None:
     with pytest.raises(TypeError, match=r"the result of text is 'no'.*single Value"):
         grad(text)(1.0)

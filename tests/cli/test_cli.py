@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from retrograd import __version__, cli
+from retrograd.cli import app
 from retrograd.trace import Trace
 
 pytestmark = pytest.mark.native  # what commands say and refuse is the same on every engine
@@ -267,6 +268,8 @@ def test_wrong_input_gets_one_sentence(capsys: pytest.CaptureFixture[str], argum
         (":loss", ["w=1", "b=2", "z=3"], "has no parameter 'z'"),
         (":plain", ["a=1"], "plain returned 3.0, a plain number"),
         (":cut", ["a=1"], "line 23, in cut: float() on a Value would silently cut the gradient"),
+        (":total", ["xs=5", "scale=2"], "(a list of one number is written with a comma, as in xs=5,)"),
+        (":total", ["xs=[1,2]", "scale=2"], "write a list without brackets, xs=1,2,3 (of one: xs=5,)."),
         (":crash", ["a=1"], "line 27, in crash: IndexError: list index out of range"),
     ],
 )
@@ -381,3 +384,21 @@ def test_ctrl_c_while_the_modules_are_imported(
         cli.main()
     assert exit_.value.code == 130
     assert capsys.readouterr().err == "retrograd: interrupted.\n"
+
+
+@pytest.mark.parametrize(
+    ("installed", "says"),
+    [
+        ((), "Checking the gradients ..."),
+        (("jax",), "Checking the gradients (importing JAX takes seconds) ..."),
+        (("torch", "jax"), "Checking the gradients (importing PyTorch and JAX takes seconds) ..."),
+    ],
+)
+def test_what_takes_seconds_is_named_where_it_is_installed(
+    monkeypatch: pytest.MonkeyPatch, installed: tuple[str, ...], says: str
+) -> None:
+    find_spec = app.importlib.util.find_spec
+    monkeypatch.setattr(
+        app.importlib.util, "find_spec", lambda part: part in installed if part in ("torch", "jax") else find_spec(part)
+    )
+    assert app._checking() == says

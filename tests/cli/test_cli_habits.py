@@ -258,7 +258,8 @@ def test_a_verdict_that_cannot_be_written_is_not_a_good_one(wrong: str, function
 @pytest.mark.parametrize(("body", "expected"), [("rg.Value", 2), ("list", 1)])
 def test_a_grade_that_cannot_be_written_is_not_a_good_one(tmp_path: Path, body: str, expected: int) -> None:
     file = tmp_path / "mine.py"
-    file.write_text(f"import retrograd as rg\nclass Value({body}): pass\n", encoding="utf-8")
+    backward = "def backward(self): super().backward()"  # one of its own, and right if that of its base is
+    file.write_text(f"import retrograd as rg\nclass Value({body}):\n    {backward}\n", encoding="utf-8")
     with open("/dev/full", "wb") as full:
         ran = subprocess.run(
             [sys.executable, "-m", "retrograd", "grade", str(file), "--json"],

@@ -315,6 +315,11 @@ def test_several_threads_accumulate_into_one_parameter() -> None:
     assert w.grad == 8000.0
 
 
+def test_how_often_to_verify_is_a_number() -> None:
+    with pytest.raises(TypeError, match="verify is a number of calls, such as 100, not str 'yes'"):
+        rg.compile(lambda x: x, verify="yes")  # type: ignore[call-overload]
+
+
 @pytest.mark.parametrize("verify", [0, 1])
 def test_value_and_grad_with_keywords_or_without_a_first_argument(verify: int) -> None:
     def power(x: Any, y: Any = 3.0, *, z: Any = 1.0) -> Any:

@@ -34,3 +34,14 @@ def test_one_of_anything_is_singular() -> None:
     assert told[2] == "  1 time: traced: arguments of a new structure"
     assert compiled.program().startswith("1 node -> 1 group -> 1 vector instruction, ")
     assert errors.counted(2000, "node") == "2,000 nodes"
+
+
+def test_an_int_that_selects_without_a_mark_is_told_to_be_marked() -> None:
+    rows = [[rg.Value(0.1 * i + j) for j in range(3)] for i in range(50)]
+    chosen = rg.compile(lambda i: rg.sum(rg.table(rows)[i]) ** 2)
+    with pytest.warns(errors.CompileWarning, match=r"uses an int, and another one in nearly .* as rg\.Index\(t\)"):
+        _ = [chosen.backward(7 * i % 50) for i in range(40)]
+    marked = rg.compile(lambda i: rg.sum(rg.table(rows)[i]) ** 2)
+    for i in range(40):
+        marked.backward(rg.Index(7 * i % 50))
+    assert marked.stats().eager == 0

@@ -93,6 +93,19 @@ def test_every_term_is_in_one_group_and_operands_come_first() -> None:
     assert levels == sorted(levels)
 
 
+def test_lines_are_named_where_there_are_several() -> None:
+    def of_two(x: Any) -> Any:
+        y = x.exp()
+        return y.tanh()
+
+    layer = rg.nn.Linear(3, 2)
+    several, one = rg.compile(of_two), rg.compile(layer)
+    several(rg.Value(1.0))
+    one([1.0, 2.0, 3.0])
+    assert re.findall(r"# .*, in (\w+)$", several.program(), re.MULTILINE) == ["of_two", "of_two"]
+    assert "#" not in one.program()
+
+
 def test_the_kernel_calls_are_those_of_the_program() -> None:
     f = rg.compile(PROGRAMS["layer"])
     f.value_and_grad([0.1, 0.2, 0.3])

@@ -44,6 +44,8 @@ def test_take_and_table_are_plain_selections_in_plain_python() -> None:
     assert rg.table([5.0, 6.0])[1] == 6.0
     assert len(rg.table(rows)) == 2
     assert repr(rg.table(rows)) == "<a table of 2 rows>"
+    with pytest.raises(TypeError, match="table takes a list, of rows or of numbers, and not int 3"):
+        rg.table(3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("index", [-1, 3, Index(3), Index(-1)])

@@ -90,6 +90,23 @@ def test_what_does_not_fit_is_left_out(show: Show) -> None:
     assert page.run("return [explorer.state.selection, explorer.state.digits, explorer.state.bug]") == [None, 4, None]
 
 
+@pytest.mark.parametrize("part", ["step=99", "step=0", "foo=3", "view=zzz", "set=zz:3", "views=step,zzz", "order=a,zz"])
+def test_what_is_left_out_is_told(show: Show, part: str) -> None:
+    page = show(TEXT, f"#{part}&digits=6", values=VALUES)
+    assert (
+        page.text(".problem p") == f"The link asks for something that this page does not have. It was left out: {part}"
+    )
+    assert page.run("return [explorer.state.step, explorer.state.digits]") == [0, 6]
+    assert show(explore("a*a", a=3.0).at(view="zzz"), "").page.locator(".problem").count() == 1
+
+
+def test_a_link_that_can_be_followed_is_not_commented(show: Show) -> None:
+    page = show(
+        TEXT, "#set=a:4 b:1&step=last&views=step,ledger&view=ledger&order=d,c&bug=assign&edge=a>d", values=VALUES
+    )
+    assert page.page.locator(".problem").count() == 0
+
+
 # --- answers --------------------------------------------------------------------------------------
 
 

@@ -107,9 +107,9 @@ def luminance(color: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(page: Page, selector: str, background: str = ".explorer") -> float:
+def contrast(page: Page, selector: str, background: str = ".explorer", of_svg: str = "fill") -> float:
     front = page.page.eval_on_selector(
-        selector, "e => e instanceof SVGElement ? getComputedStyle(e).fill : getComputedStyle(e).color"
+        selector, f"e => e instanceof SVGElement ? getComputedStyle(e).{of_svg} : getComputedStyle(e).color"
     )
     back = page.page.eval_on_selector(background, "e => getComputedStyle(e).backgroundColor")
     one, two = sorted((luminance(front), luminance(back)), reverse=True)
@@ -127,6 +127,13 @@ def test_colours_follow_the_system_and_can_be_read(show: Show, scheme: str) -> N
     page.page.get_by_role("button", name="Colours: dark").click()
     assert page.page.get_attribute(".explorer", "data-theme") == "light"
     assert luminance(page.page.eval_on_selector(".explorer", "e => getComputedStyle(e).backgroundColor")) > 0.5
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_wires_can_be_seen_before_the_first_step(show: Show, scheme: str) -> None:
+    page = show(TEXT, "", values=VALUES, color_scheme=scheme)
+    assert page.page.locator(".wire.ahead .line").count() > 0
+    assert contrast(page, ".wire.ahead .line", of_svg="stroke") >= 3.0
 
 
 @pytest.mark.parametrize("deficiency", ["deuteranopia", "protanopia", "tritanopia", "achromatopsia"])

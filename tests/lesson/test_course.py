@@ -288,6 +288,24 @@ def test_gradients_to_be_filled_in_know_the_mistakes_that_people_make() -> None:
     assert "data of b" in own.judge({**right, "b.grad": -3.0}).says
 
 
+def test_a_product_that_gives_each_factor_its_own_value_is_told() -> None:
+    own = built("walk-it-backward").questions["paper"]
+    right = {field.label: field.answer for field in own.fields}
+    said = own.judge({**right, "x.grad": 27.0, "y.grad": -18.0}).says
+    assert "`x.grad`: That is x with its own value. Times swaps" in said
+    assert "`y.grad`: That is y with its own value. Times swaps" in said
+
+
+def test_two_digits_are_enough_to_tell_a_mistake_and_not_for_the_answer() -> None:
+    blind = built("a-gpt-from-scalars").questions["blind"]
+    assert "the probability itself" in blind.judge(0.33).says
+    assert "to base 2" in blind.judge(1.6).says
+    assert blind.judge(1.09).says == "Nearly. Give one digit more."
+    assert blind.judge(1.1).right
+    whole = built("walk-it-backward").questions["walk-a"]
+    assert "Nearly" not in whole.judge(9.9).says
+
+
 def test_the_line_that_is_right_in_the_class_is_right() -> None:
     """Each answer of chapter 6 is put into the class of the chapter, and the class is asked for a gradient."""
     chapter = built("write-your-own")

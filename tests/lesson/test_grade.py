@@ -357,6 +357,8 @@ def test_a_file_that_fails_below_the_class_is_graded(file: Callable[..., str]) -
     ("source", "says"),
     [
         ("x = 1\n", "no class called Value, and none with a method backward; it defines no class"),
+        ("from retrograd import Value\n", "Value comes from retrograd, and not from my_value.py: write the class in"),
+        ("import retrograd\nclass Value(retrograd.Value): pass\n", "the backward of Value comes from retrograd, and"),
         ("class A:\n    def backward(self): pass\nclass B(A): pass\n", "classes with backward: A, B. Say which"),
         ("class Value:\n    def __init__(self data):\n        pass\n", "my_value.py, line 2: invalid syntax"),
         ("import sys\nsys.exit('bye')\n", "my_value.py, line 2: sys.exit('bye'): SystemExit: bye."),

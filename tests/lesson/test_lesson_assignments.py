@@ -45,6 +45,12 @@ def test_a_link_that_cannot_be_followed_is_told(show: Open, link: str, place: st
     assert says in show(link).locator(place).inner_text()
 
 
+def test_a_page_opened_without_a_link_complains_of_none(show: Open) -> None:
+    shown = show("")
+    assert shown.inner_text("h1") == "Two directions"
+    assert shown.locator(".warning, .problem").count() == 0
+
+
 def test_a_step_out_of_range_leaves_the_figure_where_it_was(show: Open) -> None:
     assert count(show("chapter=3&step=77"), "walk") == count(show("chapter=3"), "walk")
 

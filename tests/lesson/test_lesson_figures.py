@@ -211,7 +211,7 @@ def test_the_graph_stays_in_view_while_its_text_scrolls(show: Open, window: dict
     shown = show("the-plus-equals-trap", viewport=window)
     held = shown.locator("[data-figure=diamond] .held")
     text = shown.locator("section", has=held).locator(".text")
-    for part in text.locator("> *").all():
+    for part in text.locator("> *").all()[1:]:  # the first paragraph may stand above the graph
         place = "(e, y) => scrollTo(0, e.getBoundingClientRect().top + scrollY - y * innerHeight)"
         part.evaluate(place, 0.6)
         box = held.bounding_box()
@@ -220,6 +220,20 @@ def test_the_graph_stays_in_view_while_its_text_scrolls(show: Open, window: dict
         assert held.get_by_role("button", name="Step back").is_visible()
     shown.evaluate("scrollTo(0, document.body.scrollHeight)")
     assert held.bounding_box()["y"] < 0  # it goes with its text
+
+
+def test_on_a_narrow_page_the_first_paragraph_stands_above_its_figure(show: Open) -> None:
+    shown = show("two-rules", viewport=NARROW)
+    section = shown.locator("section.with-figure").first
+    heading, first, held = (section.locator(part).first.bounding_box() for part in ("h2", ".text > p", ".held"))
+    assert heading["y"] < first["y"] < first["y"] + first["height"] <= held["y"] < heading["y"] + 500
+
+
+def test_on_a_narrow_page_a_first_sentence_that_moves_the_graph_stands_right_below_it(show: Open) -> None:
+    shown = show("a-gpt-from-scalars", viewport=NARROW)
+    section = shown.locator("section", has=shown.locator("[data-figure=gpt]"))
+    first, held, beside = (section.locator(part).first.bounding_box() for part in (".text > p", ".held", ".beside"))
+    assert held["y"] + held["height"] <= first["y"] < first["y"] + first["height"] <= beside["y"]
 
 
 def test_a_sentence_below_the_graph_acts_when_it_is_reached(show: Open) -> None:
@@ -349,6 +363,7 @@ def test_the_figure_of_the_gpt_shows_the_contributions_and_the_path_of_its_text(
         assert said in text
         assert said in figure.locator(".why").inner_text()
     assert figure.locator(".why .path > li").count() == facts["factors"] + 1
+    assert figure.locator(".why .path .formula").first.inner_text().startswith("= ")
 
 
 @pytest.mark.parametrize(

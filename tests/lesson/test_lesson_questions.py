@@ -30,6 +30,9 @@ def ask_numbers(section: Any, own: Question, said: Callable[[str], str]) -> None
             type_in(section, [*right[:place], case.value, *right[place + 1 :]])
             assert verdict(section).startswith("Not yet.")
             assert said(case.says) in verdict(section)
+    for given, says in ((1.09, "Nearly."), (0.33, "the probability itself")) if own.name == "blind" else ():
+        type_in(section, [given])
+        assert says in verdict(section)
     type_in(section, [1234.5 for _ in right])
     assert said(own.otherwise) in verdict(section)
     section.locator("input").first.fill("wat")

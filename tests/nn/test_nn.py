@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.parts import require
 
+import retrograd as rg
 from retrograd import nn
 from retrograd.engine import Value
 from retrograd.errors import CheckpointError
@@ -228,6 +229,21 @@ def test_cross_entropy_and_its_gradient():
     for target in (3, -1):
         with pytest.raises(IndexError, match="one of the 3 logits"):
             nn.cross_entropy(logits, target)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "error", "says"),
+    [
+        ([0, 7, 1], IndexError, r"^token 7 at place 1 is outside the vocabulary of 5: tokens are 0 to 4\.$"),
+        ([0, -1], IndexError, "token -1 at place 1 is outside"),
+        ("emma", TypeError, r"^tokens are numbers from 0 to 4, and the one at place 0 is 'e'\.$"),
+    ],
+)
+def test_what_is_no_token_is_named_with_its_place(tokens, error, says):
+    model = nn.GPT(vocab_size=5, block_size=4)
+    for loss in (model.loss, rg.compile(model.loss)):
+        with pytest.raises(error, match=says):
+            loss(tokens)
 
 
 def test_hinge():

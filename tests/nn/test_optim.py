@@ -226,3 +226,17 @@ def test_a_copy_goes_on_where_the_original_is(how: Any, make: Any) -> None:
 def test_the_method_parameters_is_no_list_of_them(attempt):
     with pytest.raises(TypeError, match=r"got the method parameters itself: call it, model\.parameters\(\)\.$"):
         attempt(nn.MLP(2, [1]))
+
+
+def test_a_model_of_plain_numbers_has_no_parameters() -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            self.w = 1.0
+
+    with pytest.raises(ValueError, match=r"Net has none: a plain number is none, write self\.w = rg\.Value\(1\.0\)\.$"):
+        optim.SGD(Net())
+
+
+def test_text_is_no_learning_rate() -> None:
+    with pytest.raises(TypeError, match=r"must be a plain number and not str '0\.1'"):
+        optim.SGD([Value(1.0)], lr="0.1")  # type: ignore[arg-type]

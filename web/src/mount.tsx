@@ -3,7 +3,7 @@
 import { render } from "preact";
 import { splitInputs, runProgram, type Program } from "./model/program";
 import { decode, type Payload } from "./trace/decode";
-import { applyOptions, followHash, type Options } from "./state/link";
+import { applyOptions, followHash, tellIgnored, type Options } from "./state/link";
 import { Store } from "./state/store";
 import { App } from "./app";
 
@@ -13,8 +13,8 @@ const FIRST: Program = splitInputs("a = 2; b = -3; c = 10; (a + b) * c");
 export interface Figure {
   /** Its state, and everything that can be done to it; `store.subscribe` is told of every change. */
   readonly store: Store;
-  /** Bring it to another step, view, node, … (see state/link.ts). */
-  readonly apply: (options: Options) => void;
+  /** Bring it to another step, view, node, … (see state/link.ts). Returns what does not fit. */
+  readonly apply: (options: Options) => readonly string[];
   readonly remove: () => void;
 }
 
@@ -23,10 +23,10 @@ export function mount(element: HTMLElement, payload: Payload, page = false): Fig
   const program = payload.program ? splitInputs(payload.program) : FIRST;
   const { run, folding } = payload.trace ? decode(payload.trace) : { run: runProgram(program), folding: null };
   const store = new Store(run, payload.trace ? null : program, folding, { width: element.clientWidth, height: element.clientHeight });
-  applyOptions(store, payload.options ?? {});
+  const ignored = applyOptions(store, payload.options ?? {});
   // What the page shows without an address: a link leaves this graph out, and must name any other.
   const own = store.state.run.graph;
-  if (page) applyOptions(store, location.hash);
+  if (page) tellIgnored(store, [...ignored, ...applyOptions(store, location.hash)]);
   // What the options did is where the reader begins, and nothing to take back.
   store.forgetChanges();
   render(<App store={store} page={page} />, element);

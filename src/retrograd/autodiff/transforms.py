@@ -50,6 +50,7 @@ def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
     Raises:
         TypeError: ``y`` is neither a Value nor a number, ``xs`` holds something other than Values, or ``create_graph``
             is one of them.
+        ValueError: ``xs`` is a Value that was computed from ``y``.
         ChangedValueError: The ``.data`` of something that ``y`` was computed from has changed since.
         MissingDerivativeError: A node made with children has no derivative.
         HigherOrderError: A graph is wanted through a node whose derivative a user wrote.
@@ -77,9 +78,20 @@ def gradient(y: Leaf, xs: Any, create_graph: bool = False) -> Any:
         return structure.collect([Value(slope) for slope in _derivatives(root, leaves, False, hidden)])
     engine.set_recording(True)
     try:
-        return structure.collect(_derivatives(root, leaves, create_graph or nested, hidden))
+        slopes = _derivatives(root, leaves, create_graph or nested, hidden)
     finally:
         engine.set_recording(recording)
+    if isinstance(xs, Value) and type(slopes[0]) is float and slopes[0] == 0.0 and _is_below(root, xs):
+        raise ValueError(
+            f"{errors.name_of(xs)} was computed from {errors.name_of(root)}, and gradient(y, xs) is the derivative of "
+            "its first argument by its second: exchange them."
+        )
+    return structure.collect(slopes)
+
+
+def _is_below(root: Leaf, x: Value) -> bool:
+    """Whether ``x`` was computed from ``root``, another Value."""
+    return x is not root and bool(x._children) and any(node is root for node in engine.topological_order(x))
 
 
 def _derivatives(root: Leaf, xs: Sequence[Any], graph: bool, hidden: bool = False) -> Results:

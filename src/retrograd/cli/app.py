@@ -54,7 +54,7 @@ _SIGNS = {"ignore_unknown_options": True}
 
 
 _WHAT = "An expression in quotes, FILE.py:FUNCTION, or - for an expression on standard input."
-_VALUES = "A number for each name: a=2 b=-3. A function in a FILE may get a list, too: xs=1,2,3."
+_VALUES = "A number for each name: a=2 b=-3. A function in a FILE may get a list, too: xs=1,2,3 (of one number: xs=5,)."
 _FUNCTION_NAMES = (
     f"Functions in expressions: {', '.join(sorted(FUNCTIONS))}. Those of lists take names: sum(a, b), dot([a, b], "
     "[c, d]). Constants: pi, e and tau, where no value is given for that name."
@@ -231,6 +231,8 @@ def _numbers(pairs: Sequence[str]) -> dict[str, float | list[float]]:
         if match is None:
             fail(_not_a_pair(pair))
         name, text = match["name"], match["value"].strip()
+        if text.startswith(("[", "(")):
+            fail(f"{name}={text!r} is no number: write a list without brackets, {name}=1,2,3 (of one: {name}=5,).")
         if name in values:
             fail(f"{name} is given twice, as {values[name]!r} and as {text}: give it once.")
         values[name] = (
@@ -332,6 +334,8 @@ def _blame(what: str, error: BaseException, says: str) -> NoReturn:
         if not frame.f_code.co_filename.startswith((package, "<frozen"))
     ]
     location = _line(*lines[-1]) if lines else what
+    if "Value' object is not iterable" in says:
+        says += " (a list of one number is written with a comma, as in xs=5,)"
     fail(f"{location}: {says}")
 
 
@@ -351,13 +355,19 @@ def _console() -> Console:
 
 @contextmanager
 def _waiting() -> Iterator[None]:
-    """Show on a terminal that the command is working: importing PyTorch and JAX takes a few seconds."""
+    """Show on a terminal that the command is working: importing PyTorch or JAX takes a few seconds."""
     if not sys.stderr.isatty():
         yield
         return
     console = Console(stderr=True, force_jupyter=False)
-    with console.status("Checking the gradients (importing PyTorch and JAX takes seconds) ...", spinner="line"):
+    with console.status(_checking(), spinner="line"):
         yield
+
+
+def _checking() -> str:
+    peers = [name for part, name in (("torch", "PyTorch"), ("jax", "JAX")) if importlib.util.find_spec(part)]
+    importing = f" (importing {' and '.join(peers)} takes seconds)" if peers else ""
+    return f"Checking the gradients{importing} ..."
 
 
 def _show(explanation: Explanation, what: str, form: Format, limit: int | None, check: bool) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, overload
 
 from .. import habits
+from ..errors import describe
 from .compiled import Compiled
 from .request import TIERS, Options, Tier
 
@@ -68,7 +69,7 @@ def compile(  # noqa: A001
         The compiled function; without ``function``, a decorator that compiles.
 
     Raises:
-        TypeError: ``function`` cannot be called.
+        TypeError: ``function`` cannot be called, or ``verify`` is no int.
         ValueError: For another ``tier``, one that does not keep bits beside ``exact``, or a negative ``verify``.
         MissingExtraError: For ``tier="llvm"`` without llvmlite.
 
@@ -85,6 +86,8 @@ def compile(  # noqa: A001
             f"compile: exact=True keeps the engine's bits, which only the interpreter does and tier={tier!r} does not: "
             "leave one of them out."
         )
+    if not isinstance(verify, int):
+        raise TypeError(f"compile: verify is a number of calls, such as 100, not {describe(verify)}.")
     if verify < 0:
         raise ValueError(f"compile: verify is a number of calls, 0 or more, not {verify!r}.")
     if function is None:

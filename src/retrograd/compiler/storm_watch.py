@@ -17,6 +17,7 @@ from .reports.notices import (
     not_worth_a_program,
     other_arguments,
     other_comparison,
+    other_int,
     other_number,
     traced_in_vain,
 )
@@ -128,6 +129,8 @@ class StormWatch:
         if line is None:
             return bool(turning), other_arguments("")
         site = line.file, line.line
+        if any(site in each.ints for each in programs):
+            return bool(turning), other_int(line)
         use = next((each.uses[site] for each in programs if site in each.uses), "")
         remedy = other_number(line, use) if use else other_comparison(line, self._conversions.reason(site))
         return bool(turning), remedy

@@ -29,7 +29,10 @@ Result = TypeVar("Result")
 def elsewhere(owner: str, name: str, table: Mapping[str, str]) -> AttributeError:
     """``owner`` has no attribute ``name``; where ``table`` knows the habit, the message says what to write."""
     remedy = f": {table[name]}." if name in table else ""
-    return AttributeError(f"{owner} has no attribute {name!r}{remedy}", name=name)
+    error = AttributeError(f"{owner} has no attribute {name!r}{remedy}", name=name)
+    if not remedy:  # Python looks there for a name like it
+        error.obj = sys.modules.get(owner.removeprefix("module ").strip("'"))
+    return error
 
 
 class _Imports:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine import Value
+from ..index import Index
 from .layers import Embedding, Linear, RMSNorm, checked_sizes
 from .losses import cross_entropy, softmax
 from .module import Module
@@ -175,9 +176,24 @@ class GPT(Module):
         if count < 1:
             raise ValueError(f"a loss needs at least two tokens, one to predict from; this sequence has {len(tokens)}.")
         cache = self.new_cache()
-        losses: list[Any] = [cross_entropy(self(tokens[i], i, cache), tokens[i + 1]) for i in range(count)]
+        try:
+            losses: list[Any] = [cross_entropy(self(tokens[i], i, cache), tokens[i + 1]) for i in range(count)]
+        except (IndexError, TypeError):
+            self._refuse_tokens(tokens)
+            raise
         total: Value = sum(losses)
         return (1 / count) * total
+
+    def _refuse_tokens(self, tokens: Sequence[Any]) -> None:
+        """Raise IndexError or TypeError for the first token that is none; one in a trace says so itself."""
+        size = len(self.wte.weight)
+        for place, token in enumerate(tokens):
+            if type(token) is str:
+                raise TypeError(f"tokens are numbers from 0 to {size - 1}, and the one at place {place} is {token!r}.")
+            if type(token) in (int, Index) and not 0 <= token < size:
+                raise IndexError(
+                    f"token {token} at place {place} is outside the vocabulary of {size}: tokens are 0 to {size - 1}."
+                )
 
 
 def add(x: Vector, y: Vector) -> Vector:

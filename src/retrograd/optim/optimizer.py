@@ -184,6 +184,11 @@ def _checked_parameters(params: Module | Iterable[Value]) -> list[Value]:
     if isinstance(params, Value) or not isinstance(params, (Module, Iterable)):
         raise TypeError(f"an optimizer takes a Module or a list of Values, not {params!r}.")
     values = params.parameters() if isinstance(params, Module) else list(params)
+    if not values and isinstance(params, Module):
+        raise ValueError(
+            f"an optimizer needs at least one parameter, and {type(params).__name__} has none: a plain number is none, "
+            "write self.w = rg.Value(1.0)."
+        )
     if not values:
         raise ValueError("an optimizer needs at least one parameter; this list is empty.")
     seen = set()
@@ -210,6 +215,8 @@ def checked_number(name: str, number: float) -> float:
     if isinstance(number, Value):
         raise TypeError(f"{name} must be a plain number, not a Value: pass the .data of {number!r}.")
     try:
+        if isinstance(number, str):  # float() would read it
+            raise TypeError
         number = float(number)
     except (TypeError, ValueError):
         schedule = "; a schedule is made with the optimizer: optim.LambdaSchedule(optimizer, f)"

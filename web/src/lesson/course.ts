@@ -44,7 +44,11 @@ export interface QuestionJson {
   readonly choices: readonly { readonly html: string; readonly right: boolean; readonly says: string }[];
   readonly fields: readonly FieldJson[];
   readonly orders: readonly { readonly name: string; readonly payload: Payload }[];
+  /** How far off the right answer may be, and how far off a number may be from the wrong one that it is taken for. */
   readonly tolerance: number;
+  readonly rounding: number;
+  /** What is said of a number with too few digits; empty where the right one is whole. */
+  readonly nearly: string;
   /** A gradient that the figure does not show before the question is answered; in a pass that is wrong on purpose, or the right one. */
   readonly covers: { readonly figure: string; readonly node: number; readonly wrong: boolean } | null;
   readonly hints: readonly string[];

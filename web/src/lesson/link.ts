@@ -39,7 +39,8 @@ const PARTS = ["chapter", "answers", "figure", "program", "set", "step", "digits
 
 export function readLink(course: CourseJson, hash: string): Link {
   const text = hash.replace(/^#/, "");
-  const parts = new URLSearchParams(text.includes("=") ? text : `chapter=${text}`);
+  // A word alone is a chapter; an empty address asks for nothing.
+  const parts = new URLSearchParams(text === "" || text.includes("=") ? text : `chapter=${text}`);
   const ignored = [...parts].filter(([name, value]) => !PARTS.includes(name) || value === "").map(([name, value]) => `${name}=${value}`);
   /** The part with this name where it fits, and empty where not. */
   const read = (name: string, fits: (value: string) => boolean): string => {

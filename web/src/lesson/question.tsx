@@ -149,7 +149,11 @@ export function near(given: number, wanted: number, tolerance: number): boolean 
 }
 
 function meaning(field: FieldJson, given: number, question: QuestionJson): string {
-  return field.cases.find(([value]) => near(given, value, question.tolerance))?.[1] ?? question.otherwise;
+  const { tolerance, rounding, nearly, otherwise } = question;
+  const [nearest] = [...field.cases].sort(([one], [other]) => Math.abs(given - one) - Math.abs(given - other));
+  if (nearest !== undefined && near(given, nearest[0], tolerance)) return nearest[1];
+  if (nearly !== "" && near(given, field.answer, rounding)) return nearly;
+  return nearest !== undefined && near(given, nearest[0], rounding) ? nearest[1] : otherwise;
 }
 
 /** What is said of a number that is right but for a wrong one above it; null for any other. */

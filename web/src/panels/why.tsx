@@ -72,6 +72,7 @@ function Stop({ store, state, at, edge, node }: Props & { at: number; edge?: num
       )}
       <button type="button" class={`stop${at === node ? " chosen" : ""}`} onClick={() => store.show(at)}>
         <b>{graph.names[at]}</b>
+        {graph.formula(at) !== "" && <small class="formula">= {inSigns(graph.formula(at), state.printed)}</small>}
         <span class="meter">
           <span class={`fill ${tone(grad)}`} style={{ width: `${100 * strength(grad)}%`, left: "0" }} />
         </span>

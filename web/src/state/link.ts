@@ -2,7 +2,8 @@
  * What a link, an embedded figure and an assignment can say: one list of options, in one notation.
  *
  * `#program=a = 2; a * a&step=last&view=ledger` after the address of the page; the same without the `#` as `options` of a payload or of
- * `mount`; and `figure.apply("step=3")` while it is shown. What does not fit is left out. docs/explorer.md is the manual.
+ * `mount`; and `figure.apply("step=3")` while it is shown. What does not fit is left out, and told. docs/explorer.md is
+ * the manual.
  */
 
 import type { Graph } from "../model/graph";
@@ -16,45 +17,76 @@ import type { Store } from "./store";
 /** Options as `name=value&name=value`, or as an object. */
 export type Options = string | Readonly<Record<string, string | number | boolean>>;
 
-/** What an option does to a store. */
-type Act = (store: Store, value: string) => void;
+/** What an option does to a store; false where the value does not fit, and nothing is done. */
+type Act = (store: Store, value: string) => boolean;
 
 /** Every option, in the order in which they are applied. */
 export const OPTIONS: Readonly<Record<string, Act>> = {
-  program: (store, value) => void store.open(splitInputs(value)),
+  program: (store, value) => {
+    store.open(splitInputs(value)); // which says itself what is wrong
+    return true;
+  },
   set: (store, value) => {
-    for (const [leaf, number] of pairs(store.state.run, value)) store.edit(leaf, number);
+    const found = pairs(store.state.run, value);
+    for (const [leaf, number] of found) store.edit(leaf, number);
+    return found.length === value.split(" ").filter(Boolean).length;
   },
   digits: (store, value) => {
     const count = value === "all" ? 0 : Number(value);
-    if (Number.isInteger(count) && count >= 0 && count <= 17) store.set({ digits: count });
+    const fits = Number.isInteger(count) && count >= 0 && count <= 17;
+    if (fits) store.set({ digits: count });
+    return fits;
   },
   theme: (store, value) => {
-    if (value === "light" || value === "dark" || value === "auto") store.set({ theme: value });
+    const fits = value === "light" || value === "dark" || value === "auto";
+    if (fits) store.set({ theme: value });
+    return fits;
   },
-  figure: (store, value) => store.set({ figure: value !== "0" && value !== "false" }),
-  hint: (store, value) => store.set({ hint: value !== "0" && value !== "false" }),
+  figure: (store, value) => {
+    store.set({ figure: isOn(value) });
+    return true;
+  },
+  hint: (store, value) => {
+    store.set({ hint: isOn(value) });
+    return true;
+  },
   answers: (store, value) => {
-    if (value === "shown" || value === "hidden" || value === "locked") store.set({ answers: value });
+    const fits = value === "shown" || value === "hidden" || value === "locked";
+    if (fits) store.set({ answers: value });
+    return fits;
   },
   views: (store, value) => {
-    const views = TABS.filter((tab) => value.split(",").includes(tab));
+    const names = value.split(",").filter(Boolean);
+    const views = TABS.filter((tab) => names.includes(tab));
     const { tab } = store.state;
     store.set({ views: value === "all" ? null : views, tab: value === "all" || views.includes(tab) ? tab : (views[0] ?? tab) });
+    return value === "all" || views.length === names.length;
   },
   view: (store, value) => {
     const tab = tabOf(value);
     if (tab !== undefined) store.setTab(tab);
+    return tab !== undefined;
   },
-  bug: (store, value) => store.setBug(BUGS.some(({ id }) => id === value) ? value : null),
-  assign: (store, value) => store.setAssign(value !== "0" && value !== "false"),
+  bug: (store, value) => {
+    const fits = BUGS.some(({ id }) => id === value);
+    store.setBug(fits ? value : null);
+    return fits || value === "";
+  },
+  assign: (store, value) => {
+    store.setAssign(isOn(value));
+    return true;
+  },
   order: (store, value) => {
     const { graph } = store.state.run;
-    store.pass({ order: list(value).flatMap((name) => graph.find(name) ?? []), ran: false });
+    const names = list(value);
+    const order = names.flatMap((name) => graph.find(name) ?? []);
+    store.pass({ order, ran: false });
+    return order.length === names.length;
   },
   step: (store, value) => {
     const step = stepOf(store.state.shown, value);
     if (step !== undefined) store.goTo(step);
+    return step !== undefined;
   },
   node: (store, value) => {
     const node = store.state.run.graph.find(value);
@@ -62,22 +94,28 @@ export const OPTIONS: Readonly<Record<string, Act>> = {
       store.show(node);
       store.reach(node);
     } else if (value === "") store.select(null);
+    return node !== undefined || value === "";
   },
   edge: (store, value) => {
     const edge = edgeOf(store.state.run, value);
     if (edge !== undefined) store.select({ kind: "edge", id: edge });
+    return edge !== undefined;
   },
 };
+
+function isOn(value: string): boolean {
+  return value !== "0" && value !== "false";
+}
 
 function tabOf(value: string): Tab | undefined {
   return TABS.find((tab) => tab === value);
 }
 
-/** The step of a number from 1, or of a word. */
+/** The step of a number from 1, or of a word; none where there are not so many. */
 function stepOf(run: Run, value: string): number | undefined {
   const words: Readonly<Record<string, number>> = { first: 0, forward: run.forwardCount - 1, seed: run.forwardCount, last: run.stepCount - 1 };
   const number = Math.floor(Number(value));
-  return words[value] ?? (number >= 1 ? number - 1 : undefined);
+  return words[value] ?? (number >= 1 && number <= run.stepCount ? number - 1 : undefined);
 }
 
 /** An edge by its number, or as `a>d` for the first of those from a to d, `a>d:2` for the second. */
@@ -115,16 +153,23 @@ function pairs({ graph }: Run, value: string): [number, number][] {
   });
 }
 
-/** Bring a store into the state that the options say. */
-export function applyOptions(store: Store, options: Options): void {
+/** Bring a store into the state that the options say. Returns what does not fit, as it was written. */
+export function applyOptions(store: Store, options: Options): string[] {
   const given = typeof options === "string" ? [...new URLSearchParams(options.replace(/^[#?]/, ""))] : Object.entries(options);
   const values = new Map(given.map(([name, value]) => [name, String(value)]));
   // As links of older pages had it.
   if (values.get("assign") === "") values.set("assign", "1");
+  const ignored = [...values].filter(([name]) => !(name in OPTIONS));
   for (const [name, act] of Object.entries(OPTIONS)) {
     const value = values.get(name);
-    if (value !== undefined) act(store, value);
+    if (value !== undefined && !act(store, value)) ignored.push([name, value]);
   }
+  return ignored.map(([name, value]) => `${name}=${value}`);
+}
+
+/** Say what of a link was left out. */
+export function tellIgnored(store: Store, ignored: readonly string[]): void {
+  if (ignored.length) store.set({ problem: { text: `The link asks for something that this page does not have. It was left out: ${ignored.join(", ")}` } });
 }
 
 /** What of the state a link carries. */
@@ -171,7 +216,7 @@ export function followHash(store: Store, own: Graph): () => void {
       // A sandboxed frame has no address of its own: the state stays in memory.
     }
   };
-  const read = (): void => applyOptions(store, location.hash);
+  const read = (): void => tellIgnored(store, applyOptions(store, location.hash));
   const stop = store.subscribe(() => {
     if (timer === 0) timer = window.setTimeout(write, 150);
   });

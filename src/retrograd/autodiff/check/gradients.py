@@ -14,7 +14,7 @@ import dataclasses
 import inspect
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Literal
@@ -203,6 +203,11 @@ def _chosen(peers: Sequence[str] | None) -> list[str]:
     known = ["differences", "reference", *PEERS]
     if peers is None:
         return [name for name in known if name not in PEERS or find_spec(name) is not None]
+    if not isinstance(peers, Iterable):
+        raise TypeError(
+            f"check_gradients takes the arguments of f in one, and got {describe(peers)} for peers: give them in a "
+            "tuple, check_gradients(f, (2.0, 5.0)), or in a dictionary by their names."
+        )
     for name in [peers] if isinstance(peers, str) else peers:
         if name not in known:
             raise ValueError(f"check_gradients knows no peer {name!r}; choose among {', '.join(known)}.")
@@ -235,10 +240,12 @@ class _Point:
             own.bind(**at) if self.by_name else own.bind(*at) if self.by_position else own.bind(at)
         except TypeError as problem:
             name = getattr(self.function, "__name__", type(self.function).__name__)
+            unknown = [key for key in at if key not in own.parameters] if self.by_name else []
+            says = f"it has no {unknown[0]!r}" if unknown else problem
             meaning = "arguments" if self.by_name or self.by_position else "only argument"
             raise TypeError(
                 f"{name}({', '.join(own.parameters)}) cannot be called with {describe(at)} as its {meaning} "
-                f"({problem}): give the arguments in a tuple, or in a dictionary by their names."
+                f"({says}): give all arguments in a tuple, or in a dictionary by their names."
             ) from None
 
     def run(self, numbers: Sequence[float]) -> tuple[list[Value], Leaf]:

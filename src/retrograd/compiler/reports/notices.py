@@ -17,6 +17,7 @@ __all__ = [
     "not_worth_a_program",
     "other_arguments",
     "other_comparison",
+    "other_int",
     "other_number",
     "runs_as_it_is",
     "traced_in_vain",
@@ -104,6 +105,15 @@ def other_comparison(where: object, obstacle: str) -> str:
     else:
         found += "Write "
     return found + "rg.where(a < b, x, y) or rg.maximum, which need no decision."
+
+
+def other_int(where: object) -> str:
+    """What to do about an int that is part of the program, as one that selects is unless it is marked."""
+    return (
+        f"{where} uses an int, and another one in nearly every call. If it selects something (a token, a label, the "
+        "number of a row), pass it as rg.Index(t), and select with rg.take(sequence, t) or rg.table(rows)[t]; if not, "
+        "compile what is around it."
+    )
 
 
 def other_number(where: object, use: str) -> str:

@@ -15,7 +15,7 @@ _NAMES = {"parameter": "p", "input": "in", "literal": "c", "value": "v"}
 
 
 def listing(facts: dict[str, Any], program: dict[str, Any]) -> str:
-    """The program as text, one instruction a line: its loops, its formula, and the user's line.
+    """The program as text, one instruction a line: its loops, its formula, and the user's line, if there are several.
 
     ``v3[4i + j]`` is element 4i + j of region v3. Regions are ``p`` parameters, ``in`` inputs, ``c`` literals and
     ``v`` results; loops are named i, j, k, … from the outside, and ``sum k<16`` is summed over.
@@ -26,10 +26,12 @@ def listing(facts: dict[str, Any], program: dict[str, Any]) -> str:
         f"{counted(facts['instructions'], 'vector instruction')}, "
         f"{facts['forward_calls']} forward and {facts['backward_calls']} backward kernel calls"
     ]
+    # Of a library's function all come from the line that calls it, which tells nothing.
+    several = len({instruction["source"] for instruction in program["instructions"]}) > 1
     for number, instruction in enumerate(program["instructions"]):
         text = _instruction(instruction, regions)
         where = location_numbered(instruction["source"])
-        comment = f"  # {where}" if where else ""
+        comment = f"  # {where}" if where and several else ""
         lines.append(f"{number:4}  {text:<90}{comment}".rstrip())
     root = program["roots"][0]
     lines.append(f"      return {_address(root, regions)}")

@@ -55,6 +55,16 @@ class Outcomes:
         return {(one.where.file, one.where.line): one.use for one in self.guards if one.use and one.where is not None}
 
     @cached_property
+    def ints(self) -> frozenset[Site]:
+        """The lines on which nothing is compared, and ints must be the same again."""
+        decided: dict[Site, bool] = {}
+        for one in self.guards:
+            if one.where is not None and one.purpose in DECIDING:
+                site = one.where.file, one.where.line
+                decided[site] = decided.get(site, True) and type(one.chosen) is int
+        return frozenset(site for site, by_ints in decided.items() if by_ints)
+
+    @cached_property
     def derives(self) -> frozenset[Site]:
         """The lines on which derivatives were taken of what max or min had chosen."""
         lines = (one.where for one in self.guards if one.purpose is Purpose.DERIVES)

@@ -16,7 +16,7 @@ from ...errors import DataError
 from .figures import Figure, written
 from .inline import Text
 from .programs import PROGRAMS
-from .questions import Question, question
+from .questions import ROUNDING, Question, question
 from .source import Chapter, Code, FigureSource, Heading, Items, Paragraph, QuestionSource, read
 
 __all__ = ["Built", "Course", "load"]
@@ -128,6 +128,8 @@ class Built:
             ],
             "orders": [{"name": figure.name, "payload": figure.packed()} for figure in own.orders],
             "tolerance": own.tolerance,
+            "rounding": ROUNDING,
+            "nearly": html(own.nearly),
             "covers": self._covers(own),
             "hints": [html(hint) for hint in own.hints],
             "right": html(own.right),

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from ...errors import DataError
+from ...trace.trace import Edge, Node
 from .figures import Figure
 from .inline import Text
 from .source import QuestionSource
@@ -17,6 +18,9 @@ __all__ = ["Case", "Choice", "Field", "Question", "Verdict", "question"]
 
 #: An answer may be this far off, relative to the right one, unless the question says otherwise.
 TOLERANCE = 0.005
+
+#: A wrong answer may be this far off from what it is taken for: two digits are enough.
+ROUNDING = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class Field:
 
     def near(self, given: float, tolerance: float) -> bool:
         """Whether a number is the right one, as nearly as it must be."""
-        return abs(given - self.answer) <= tolerance * abs(self.answer) + 1e-9
+        return _near(given, self.answer, tolerance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,7 @@ class Question:
     hints: tuple[str, ...] = ()
     right: str = ""
     otherwise: str = ""
+    nearly: str = ""  #: what is said of a number with too few digits; empty where the right one is whole
 
     @property
     def name(self) -> str:
@@ -136,15 +141,17 @@ class Question:
         """What is said of a number that is right but for a wrong one above it; empty for any other."""
         above = [term.upstream for term in one.terms if any(other.label == term.upstream for other in wrong)]
         wanted = one.with_given(numbers)
-        if not above or abs(numbers[one.label] - wanted) > self.tolerance * abs(wanted) + 1e-9:
+        if not above or not _near(numbers[one.label], wanted, self.tolerance):
             return ""
         return one.follows.replace("{names}", " and ".join(f"`{name}`" for name in dict.fromkeys(above)))
 
     def _meaning(self, one: Field, given: float) -> str:
-        for case in one.cases:
-            if abs(given - case.value) <= self.tolerance * abs(case.value) + 1e-9:
-                return case.says
-        return self.otherwise
+        case = min(one.cases, key=lambda case: abs(given - case.value), default=None)
+        if case is not None and _near(given, case.value, self.tolerance):
+            return case.says
+        if self.nearly and one.near(given, ROUNDING):
+            return self.nearly
+        return case.says if case is not None and _near(given, case.value, ROUNDING) else self.otherwise
 
     def _judge_orders(self, answer: Any) -> Verdict:
         orders = answer if isinstance(answer, Mapping) else {self.orders[0].name: answer}
@@ -164,6 +171,10 @@ class Question:
         if left:
             return Verdict(False, f"What is there is right. Still to be placed: {', '.join(left)}.")
         return Verdict(True, self.right)
+
+
+def _near(given: float, wanted: float, tolerance: float) -> bool:
+    return abs(given - wanted) <= tolerance * abs(wanted) + 1e-9
 
 
 def question(source: QuestionSource, figures: Mapping[str, Figure], words: Mapping[str, str], text: Text) -> Question:
@@ -196,7 +207,9 @@ def _made(source: QuestionSource, figures: Mapping[str, Figure], words: Mapping[
     if source.choices:
         return Question(source, "choice", choices=_choices(source, figures), **shared)
     if source.one("answer"):
-        return Question(source, "number", fields=(_number(source, figures, shared["tolerance"]),), **shared)
+        one = _number(source, figures, shared["tolerance"])
+        nearly = "" if one.answer.is_integer() else words["nearly"]
+        return Question(source, "number", fields=(one,), nearly=nearly, **shared)
     if source.one("gradients"):
         figure = _figure(shared["figure"], figures)
         fields = tuple(_gradient(figure, name, words) for name in source.one("gradients").split())
@@ -252,6 +265,13 @@ def _number(source: QuestionSource, figures: Mapping[str, Figure], tolerance: fl
     return Field(one.label, one.answer, tuple(cases))
 
 
+def _by_its_own_data(figure: Figure, node: Node, edges: Sequence[Edge]) -> float:
+    """The gradient of a node if each product gave it its own data, and not that of the other factor."""
+    nodes = {other.id: other for other in figure.trace.nodes}
+    uses = [(nodes[edge.result], edge.local or 0.0) for edge in edges]
+    return sum((node.data if above.row == "mul" else local) * (above.grad or 0.0) for above, local in uses)
+
+
 def _gradient(figure: Figure, name: str, words: Mapping[str, str]) -> Field:
     """A gradient to be filled in, with what the numbers that people put there by mistake mean."""
     node = figure.node(name)
@@ -265,6 +285,8 @@ def _gradient(figure: Figure, name: str, words: Mapping[str, str]) -> Field:
         for item in contributions:
             via = names[edges[item.edge].result]
             guesses.append((item.contribution, words["wrong_one_path"].replace("{via}", via)))
+    if swapped := _by_its_own_data(figure, node, [edges[item.edge] for item in contributions]):
+        guesses.append((swapped, words["wrong_swap"]))
     guesses.append((sum(locals_), words["wrong_local_only"]))
     guesses.append((-answer.answer, words["wrong_sign"]))
     guesses.append((node.data, words["wrong_data"]))

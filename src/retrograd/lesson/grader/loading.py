@@ -63,9 +63,28 @@ def load(path: Path, name: str) -> Loaded:
                 break
     names = vars(module)
     try:
-        return Loaded(find_class(names, name, path), names, trouble)
+        return Loaded(_own(find_class(names, name, path), path), names, trouble)
     except GradingError as error:
         raise error if trouble is None else GradingError(f"{_where(trouble)}: {trouble.says}.") from None
+
+
+def _own(cls: type, path: Path) -> type:
+    """The class, where it is the learner's: an imported one would be graded right. Raises GradingError.
+
+    A class from another file of the same folder is the learner's, too.
+    """
+    owner = next((one for one in cls.__mro__ if "backward" in vars(one)), cls)
+    package = owner.__module__.partition(".")[0]
+    beside = path.parent / package
+    if (
+        package == path.stem
+        or package in sys.stdlib_module_names
+        or beside.is_dir()
+        or beside.with_suffix(".py").exists()
+    ):
+        return cls
+    what = cls.__name__ if owner is cls else f"the backward of {cls.__name__}"
+    raise GradingError(f"{what} comes from {package}, and not from {path.name}: write the class in that file.")
 
 
 def _where(trouble: Trouble) -> str:

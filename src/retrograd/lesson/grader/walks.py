@@ -197,6 +197,10 @@ def _adding(instead: str, operation: str = "+*", side: int | None = None) -> Wal
     return lambda graph, flips: _sweep(graph, reversed(_postorder(graph, flips)), adding)
 
 
+def _by_the_result_alone(instead: str = "", operation: str = "+*") -> Walk:
+    return lambda graph, flips: _sweep(graph, [graph.root], Adding(instead, operation))
+
+
 def _in_order(order: Callable[[Graph, Flips], Iterable[int]]) -> Walk:
     return lambda graph, flips: _sweep(graph, order(graph, flips))
 
@@ -230,7 +234,8 @@ MISTAKES: tuple[Mistake, ...] = (
     Mistake("accumulation", "one edge", _adding("one edge", "+"), "+"),
     Mistake("accumulation", "one edge", _adding("one edge", "*"), "*"),
     Mistake("accumulation", "keeps the first", _adding("keeps the first")),
-    Mistake("order", "leaves first", _in_order(lambda graph, flips: [graph.root])),
+    Mistake("order", "leaves first", _by_the_result_alone()),
+    *(Mistake("order", "leaves first", _by_the_result_alone("overwrites", each)) for each in ("+", "*", "+*")),
     Mistake("order", "preorder", _in_order(_preorder)),
     Mistake("order", "preorder", _in_order(lambda graph, flips: _with_list(graph, flips, -1))),
     Mistake("order", "preorder", _in_order(lambda graph, flips: _with_list(graph, flips, -1, True))),
