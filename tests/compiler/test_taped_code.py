@@ -581,7 +581,19 @@ def text(xs: list[Any]) -> Any:
     return xs[0] * len(f"{xs[1]}")
 
 
-REFUSED = [prints, catches, mixes, of_a_value, by_identity, two_results, text]
+def keeps_functions(xs: list[Any]) -> Any:
+    def scaled(k: Any) -> Any:
+        return (lambda v: v * k), k
+
+    by, k = scaled(xs[0])
+    return by(2.0) + k
+
+
+def of_gamma(xs: list[Any]) -> Any:
+    return rm.lgamma(xs[1] * xs[1])
+
+
+REFUSED = [keeps_functions, of_gamma, prints, catches, mixes, of_a_value, by_identity, two_results, text]
 
 
 @pytest.mark.parametrize("function", REFUSED, ids=lambda function: function.__name__)

@@ -21,8 +21,8 @@ _RUN = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
 _SWEEP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
 
 #: How many terms and words there is room for at first, and at most; and how many iterations of loops there may be.
-_TERMS, _MOST_TERMS = 1 << 14, 1 << 26
-_WORDS, _MOST_WORDS = 1 << 14, 1 << 26
+_TERMS, _MOST_TERMS = 1 << 14, 1 << 25
+_WORDS, _MOST_WORDS = 1 << 14, 1 << 25
 _FUEL = 1 << 28
 #: So deep may functions call themselves: Python would stop at a thousand, and the stack is of some megabytes.
 _DEPTH = 400
@@ -102,12 +102,8 @@ class TapedCode:
 
     def run(self, data: Packed, wants_gradients: bool) -> TapedResult | None:
         """Run the function; None where it would raise, or numbers are not finite: then the function itself runs."""
-        if not self._lock.acquire(blocking=False):
-            return None
-        try:
+        with self._lock:
             return self._run_locked(data, wants_gradients)
-        finally:
-            self._lock.release()
 
     def _run_locked(self, data: Packed, wants_gradients: bool) -> TapedResult | None:
         memory, (words, leaves, _) = self._memory, data

@@ -36,6 +36,7 @@ from .types import (
     is_number,
     is_plain,
     is_real,
+    is_unkept,
     join,
 )
 
@@ -481,8 +482,8 @@ class Frame:
 
     def store(self, value: Typed, kind: Type, place: str) -> None:
         """Store a value in memory."""
-        if isinstance(kind, (Closure, Iterated)):
-            raise NotTypedError(f"it stores {kind}")
+        if is_unkept(kind):
+            raise NotTypedError("it stores a function in it")
         for i, (word, part) in enumerate(zip(kind.words, self.converted(value, kind).parts, strict=True)):
             self.w.store(word, part, self.w.at(place, i))
 
@@ -509,8 +510,8 @@ class Frame:
     def give(self, value: Typed) -> None:
         """Return a value."""
         value = self.settled(value)
-        if isinstance(value.kind, (Closure, Iterated)):
-            raise NotTypedError(f"it returns {value.kind}")
+        if is_unkept(value.kind):
+            raise NotTypedError("it returns a function in it")
         self.returned = join(self.returned, value.kind)
         if self.result is None or self.result.kind != self.returned:
             self.result = self.variable(self.returned)

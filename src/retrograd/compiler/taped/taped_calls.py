@@ -108,7 +108,10 @@ class TapedCalls:
     # --- answers --------------------------------------------------------------------------------------------
 
     def _by(self, code: _Code, method: Method, arguments: tuple[Any, ...]) -> list[Any] | None:
-        call = _Call.of(self._function, method, arguments)
+        try:
+            call = _Call.of(self._function, method, arguments)
+        except NotTypedError:
+            return None
         if call is None:
             return None
         packed = code.code.packed(call.arguments, call.leaves, method is Method.CALL)
@@ -120,7 +123,8 @@ class TapedCalls:
             return None
         if method is Method.CALL and not (result.is_node or result.kind in _PLAIN):
             return None  # which may be a Value or a number
-        if code.is_due():
+        is_recorded = method is not Method.CALL or engine.is_recording()  # else a plain run has no gradients
+        if is_recorded and code.is_due():
             return [self._compared(code, call, packed, result, arguments)]
         self.hits += 1
         return [self._answer(call, packed, result)]

@@ -13,7 +13,7 @@ from typing import Any
 __all__ = [
     *("BOOL", "EITHER", "FLOAT", "INT", "MEMBER", "MIXED", "NONE", "TEXT", "UNKNOWN", "VALUE", "Cell", "Closure"),
     *("Instance", "Iterated", "Layout", "ListType", "NotTypedError", "Optional", "Static", "Tuple", "Type"),
-    *("is_number", "is_plain", "is_real", "join"),
+    *("is_number", "is_plain", "is_real", "is_unkept", "join"),
 ]
 
 
@@ -240,6 +240,13 @@ def is_real(kind: Type) -> bool:
 def is_plain(kind: Type) -> bool:
     """Whether it is a number of Python's that lies in memory as a double."""
     return kind in _PLAIN
+
+
+def is_unkept(kind: Type) -> bool:
+    """Whether it is, or holds, what lives no longer than the routine that makes it."""
+    if isinstance(kind, Optional):
+        return is_unkept(kind.item)
+    return isinstance(kind, (Closure, Iterated)) or (isinstance(kind, Tuple) and any(map(is_unkept, kind.items)))
 
 
 def is_number(kind: Type) -> bool:

@@ -98,6 +98,8 @@ class Rows:
         if row in _INTRINSICS:
             return f"llvm.{_INTRINSICS[row]}.f64"
         op = _row(row)
+        if op.primitive:
+            raise NotTypedError(f"machine code has no {row}")
         return self._function(f"row.{row}", op.forward, "abc"[: op.arity])
 
     def partial(self, row: str, which: int) -> tuple[str, bool]:
