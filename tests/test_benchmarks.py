@@ -25,6 +25,7 @@ from benchmarks import (
     main,
     many_calls,
     measure,
+    own_branches,
     recurrences,
     sparse,
     subjects,
@@ -437,6 +438,22 @@ def test_functions_that_decide_otherwise_have_one_program(
         assert gradient == pytest.approx(exact, rel=1e-9, abs=1e-12)
     assert len(compiled.stats().programs) == 1
     assert compiled.stats().eager == 0
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc")
+@pytest.mark.parametrize("program", own_branches.PROGRAMS, ids=lambda program: program.name)
+def test_functions_with_branches_of_their_own_are_the_same_in_c(
+    program: own_branches.Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # With -ffast-math, gcc makes the whole process flush small numbers to zero.
+    monkeypatch.setattr(own_branches, "_FLAGS", ["-O2", "-shared", "-fPIC"])
+    calls = program.samples()[:4]
+    by_hand = own_branches.written(program, calls)
+    assert by_hand is not None
+    for point, (value, gradient) in zip(calls, by_hand(), strict=True):
+        wanted, exact = rg.value_and_grad(program.function)(*point)
+        assert value == pytest.approx(wanted, rel=1e-9)
+        assert gradient.tolist() == pytest.approx(exact, rel=1e-9, abs=1e-9 * max(map(abs, exact)))
 
 
 @pytest.mark.native

@@ -231,6 +231,8 @@ def test_where_there_is_code_nothing_is_said() -> None:
         compiled = rg.compile(walk, tier="llvm")
         for seed in range(120):
             compiled.value_and_grad(*drawn(seed))
+        for seed in range(120, 400):
+            compiled.value_and_grad(*drawn(seed))
         compiled.clear()
         assert compiled.stats().taped_hits == 0
         for seed in range(120):

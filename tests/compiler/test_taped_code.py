@@ -505,6 +505,24 @@ def test_large_numbers_long_tapes_and_deep_calls() -> None:
     assert run(code_of(deep, ([1.5], 3)), deep, ([1.5], 900)) is None
 
 
+def wide(xs: list[Any], n: int) -> Any:
+    """Each of its frames takes some kilobytes."""
+    if n == 0:
+        return xs[0]
+    rows = (xs[0], 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
+    picked = [rows[(n + k) % 10] + rows[(n * k) % 10] * rows[(n + 3 * k) % 10] for k in range(2)]
+    return wide(xs, n - 1) + sum(picked) * rows[n % 10] + rows[(n + 1) % 10] * rows[(n + 2) % 10] * rows[(n + 4) % 10]
+
+
+def test_deep_calls_leave_the_stack_alone() -> None:
+    code = code_of(wide, ([0.5], 3))
+    found = run(code, wide, ([0.5], 20))
+    assert found is not None
+    assert found.number == wide([0.5], 20)
+    deeper = run(code, wide, ([0.5], 390))
+    assert deeper is None or deeper.number == wide([0.5], 390)
+
+
 def harmonic(xs: list[Any], n: int) -> Any:
     parts = []
     for i in range(n):

@@ -24,7 +24,7 @@ _SWEEP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p
 _TERMS, _MOST_TERMS = 1 << 14, 1 << 25
 _WORDS, _MOST_WORDS = 1 << 14, 1 << 25
 _FUEL = 1 << 28
-#: So deep may functions call themselves: Python would stop at a thousand, and the stack is of some megabytes.
+#: So deep may functions call themselves: Python stops at a thousand.
 _DEPTH = 400
 
 _AT_TERMS, _AT_END, _AT_NODES = (CONTEXT[name] for name in ("terms", "end", "nodes"))
@@ -66,9 +66,8 @@ class _Memory:
 
     def begin(self, leaves: int) -> None:
         """Nothing is on the tape but the leaves."""
-        end = self.lists_at + 8 * self.words
-        words: list[ctypes.c_int64 | int] = [self.tape_at, self.terms - 1, 0, leaves, self.lists_at, end, _FUEL, _DEPTH]
-        self.context[: len(CONTEXT)] = words
+        lists: list[ctypes.c_int64 | int] = [self.lists_at, self.lists_at + 8 * self.words]
+        self.context[: len(CONTEXT)] = [self.tape_at, self.terms - 1, 0, leaves, *lists, _FUEL, _DEPTH, 0]
 
 
 class TapedCode:

@@ -35,6 +35,8 @@ __all__ = ["TapedProgram", "positional", "written"]
 
 #: So often a program is followed until its types are known.
 _MOST_PASSES = 40
+#: So many bytes of the stack may functions take that call themselves: some threads have a few times as much in all.
+_STACK = 1 << 17
 _FLAT = ("i64", "double")
 
 
@@ -107,6 +109,8 @@ def written(function: FunctionType, arguments: Sequence[Any]) -> TapedProgram:
 
 def _entry(program: Program, function: FunctionType, kinds: Sequence[Type]) -> tuple[str, Type]:
     f = Frame(program, function, {}, "entry")
+    here = f.w.emit(f"ptrtoint ptr {f.w.allocate('i64')} to i64")
+    f.w.store("i64", f.w.emit(f"sub i64 {here}, {_STACK}"), f.w.at("%context", CONTEXT["stack"]))
     cursor = f.w.allocate("ptr")
     f.w.store("ptr", "%buffer", cursor)
     for kind, at in program.data.values():

@@ -73,6 +73,7 @@ class TapedCalls:
         self._codes: list[_Code] = []
         self._pending: TapedProgram | None = None
         self._misses, self._next, self._paused, self._since = 0, _FIRST, 0, 0
+        self._before = self._calls()
 
     def is_offered(self, differentiates_first: bool, arguments: tuple[Any, ...]) -> bool:
         """Whether there is code for a call like this one, or will be when it is compiled."""
@@ -96,7 +97,8 @@ class TapedCalls:
                     return found
         if self._misses >= self._next and self._pending is None:
             self._next *= 2
-            if _ONE_IN * self._misses >= self._calls() + self._paused and available():
+            calls = self._calls() - self._before + self._paused
+            if _ONE_IN * self._misses >= calls and available():
                 self._make(method, arguments)
         return None
 

@@ -22,8 +22,10 @@ Terms = tuple[tuple[str, str], ...]
 
 #: The words of the context, which every function is given: the tape (address, one less than its capacity, how many
 #: terms it has), the number of the last node, the memory for lists (where it is free, its end), how many more
-#: iterations of loops there may be, and how much deeper functions may call themselves.
-CONTEXT = {name: i for i, name in enumerate(("tape", "mask", "terms", "nodes", "free", "end", "fuel", "depth"))}
+#: iterations of loops there may be, how much deeper functions may call themselves, and how far down the stack.
+CONTEXT = {
+    name: i for i, name in enumerate(("tape", "mask", "terms", "nodes", "free", "end", "fuel", "depth", "stack"))
+}
 
 _ONE = constant(1.0)
 #: Of an expression with more terms, each becomes a node first.

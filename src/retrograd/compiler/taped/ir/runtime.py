@@ -101,7 +101,13 @@ define internal i1 @is_too_deep(ptr %c) alwaysinline {{
   %less = sub i64 %left, 1
   store i64 %less, ptr %at, align 8
   %none = icmp slt i64 %less, 0
-  ret i1 %none
+  {_word("stack", "stack.at")}
+  %end = load i64, ptr %stack.at, align 8
+  %here = alloca i64, align 8
+  %place = ptrtoint ptr %here to i64
+  %low = icmp ult i64 %place, %end
+  %deep = or i1 %none, %low
+  ret i1 %deep
 }}
 
 define internal void @is_back(ptr %c) alwaysinline {{
