@@ -177,7 +177,7 @@ def comprehensions(xs: list[Any]) -> Any:
     return (
         sum(flat)
         + sum(len(row) for row in rows) * max(xs[0], 0.5)
-        + sum(x for x, row in zip(xs, rows, strict=False) if row)
+        + sum(x for x, row in zip(xs, rows, strict=True) if row)
     )
 
 

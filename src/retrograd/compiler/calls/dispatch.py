@@ -55,7 +55,7 @@ class Dispatcher:
         self._eager, self._causes = eager, causes
         self._retrying = _Retrying()
         self.cache: engine.SpecializationCache = engine.SpecializationCache(self._missed, Index, Reason)
-        self.taped: TapedCalls = TapedCalls(function, options, eager, self.cache.calls)
+        self.taped: TapedCalls = TapedCalls(function, options, eager, self.cache)
         self.specializer: Specializer = Specializer(function, self.cache, options, eager, causes, self.taped)
 
     def forget(self) -> None:

@@ -37,6 +37,8 @@ _FIRST, _MOST_CODES = 32, 4
 _ONE_IN = 4
 #: So often code may leave a call to the function, if it answers fewer.
 _FAILURES = 32
+#: After so many calls in a row that no program answered, none is tried in ever more calls, up to so many.
+_IN_A_ROW, _LONGEST = 6, 256
 #: So many answers are compared with the function, and then those whose number is a power of four.
 _COMPARED = 4
 
@@ -58,9 +60,9 @@ class TapedCalls:
     """
 
     def __init__(
-        self, function: Callable[..., Any], options: Options, eager: EagerRunner, calls: Callable[[], int]
+        self, function: Callable[..., Any], options: Options, eager: EagerRunner, cache: engine.SpecializationCache
     ) -> None:
-        self._function, self._eager, self._calls = function, eager, calls
+        self._function, self._eager, self._calls, self._pause = function, eager, cache.calls, cache.pause
         self._name = getattr(function, "__name__", "compiled")
         self._at_once = options.tier == "llvm"
         self._possible = options.tier in ("auto", "llvm") and not options.exact and not options.verify
@@ -73,7 +75,8 @@ class TapedCalls:
         self._codes: list[_Code] = []
         self._pending: TapedProgram | None = None
         self._misses, self._next, self._paused, self._since = 0, _FIRST, 0, 0
-        self._before = self._calls()
+        self._before = self._last = self._calls()
+        self._in_a_row = 0
 
     def is_offered(self, differentiates_first: bool, arguments: tuple[Any, ...]) -> bool:
         """Whether there is code for a call like this one, or will be when it is compiled."""
@@ -87,18 +90,20 @@ class TapedCalls:
         """What a call returns that no program answered, in a list; None where the function itself must run."""
         if not self._possible or self.why_not or reason not in _ANSWERED:
             return None
-        self._misses += 1
         self._paused += reason is Reason.BACKING_OFF  # the cache has not counted it
         method = Method(kind)
-        if self._codes and not (reason.traces and self._is_traced()):
-            for code in list(self._codes):
-                found = self._by(code, method, arguments)
-                if found is not None:
-                    return found
+        if reason.traces and self._codes and self._is_traced():
+            return None
+        for code in list(self._codes):
+            found = self._by(code, method, arguments)
+            if found is not None:
+                self._spare_programs(reason)
+                return found
+        self._misses += 1
         if self._misses >= self._next and self._pending is None:
             self._next *= 2
             calls = self._calls() - self._before + self._paused
-            if _ONE_IN * self._misses >= calls and available():
+            if (self._codes or _ONE_IN * self._misses >= calls) and available():
                 self._make(method, arguments)
         return None
 
@@ -106,6 +111,16 @@ class TapedCalls:
         """Whether a call is traced even so, since a program may be faster: ever fewer are."""
         self._since += 1
         return self._since & (self._since - 1) == 0
+
+    def _spare_programs(self, reason: Reason) -> None:
+        """Where no program answers in call after call, none of them is tried for a while."""
+        if not reason.traces:
+            return
+        calls = self._calls()
+        self._in_a_row = self._in_a_row + 1 if calls == self._last + 1 else 1
+        self._last = calls
+        if self._in_a_row >= _IN_A_ROW:
+            self._pause(min(2**self._in_a_row, _LONGEST))
 
     # --- answers --------------------------------------------------------------------------------------------
 

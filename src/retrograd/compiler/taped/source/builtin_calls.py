@@ -292,15 +292,17 @@ def _range(f: Frame, node: ast.Call) -> Typed:
 
 
 def _zip(f: Frame, node: ast.Call) -> Typed:
-    if not node.args or not all(isinstance(one.value, ast.Constant) and not one.value.value for one in node.keywords):
-        raise NotTypedError("it calls zip with keywords")  # but for strict=False
+    strict = [one.value.value for one in node.keywords if one.arg == "strict" and isinstance(one.value, ast.Constant)]
+    if not node.args or len(strict) < len(node.keywords):
+        raise NotTypedError("it calls zip with keywords")
     if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
         rows = _items(f, node, node.args[0].value)
         made = f.call(node, transposed, [rows], {})
         return Typed(Iterated(source=loops.source_of(f, made)))
     if any(isinstance(one, ast.Starred) for one in node.args):
         raise NotTypedError("it calls zip with some rows")
-    return Typed(Iterated(source=loops.zipped(f, [loops.source_of(f, f.evaluated(one)) for one in node.args])))
+    sources = [loops.source_of(f, f.evaluated(one)) for one in node.args]
+    return Typed(Iterated(source=loops.zipped(f, sources, any(strict))))
 
 
 def _enumerate(f: Frame, node: ast.Call) -> Typed:

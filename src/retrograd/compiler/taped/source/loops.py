@@ -245,11 +245,16 @@ def range_of(f: Frame, bounds: list[Typed]) -> tuple[Source, str]:
     return Source(lambda i: f.w.emit(f"icmp slt i64 {i}, {count}"), item), count
 
 
-def zipped(f: Frame, sources: list[Source]) -> Source:
+def zipped(f: Frame, sources: list[Source], is_strict: bool) -> Source:
+    """``zip``; where one has more items than another and may not, the function itself raises."""
+
     def has(i: str) -> str:
         found = sources[0].has(i)
         for one in sources[1:]:
-            found = f.w.emit(f"and i1 {found}, {one.has(i)}")
+            other = one.has(i)
+            if is_strict:
+                f.w.bail_if(f.w.emit(f"xor i1 {found}, {other}"))
+            found = f.w.emit(f"and i1 {found}, {other}")
         return found
 
     return Source(has, lambda i: tuple_of([f.settled(one.item(i)) for one in sources]))
