@@ -15,7 +15,7 @@ from ..constants import is_named_tuple, is_plain_class
 from ..frame import Frame, LocalFunction, Program, Routine, split
 from ..ir.arithmetic import Typed
 from ..types import NONE, UNKNOWN, VALUE, Closure, Instance, Iterated, ListType, NotTypedError, Static, Tuple, join
-from .builtin_calls import BUILTINS, list_method, method_row, record_method
+from .builtin_calls import BUILTINS
 from .containers import made_list, new_instance
 from .in_python import (
     bisect_left,
@@ -28,6 +28,7 @@ from .in_python import (
 )
 from .library_calls import library_call
 from .loops import as_list
+from .methods import list_method, method_row, record_method
 from .statements import store_attribute
 
 __all__ = ["called", "called_function", "of_closure"]

@@ -13,7 +13,7 @@ from .comparisons import compared, truth
 from .expressions import binary
 from .loops import loop
 
-__all__ = []
+__all__ = ["extreme", "summed", "tested"]
 
 
 def summed(f: Frame, node: ast.Call, items: Typed, start: Typed) -> Typed:

@@ -9,11 +9,11 @@ from ..constants import is_frozen
 from ..frame import Frame, Loop, names_assigned
 from ..ir.arithmetic import Typed
 from ..types import INT, NONE, UNKNOWN, Instance, Iterated, ListType, NotTypedError, join
-from .builtin_calls import extended
 from .comparisons import condition
 from .containers import item_of, load_field, store_field, store_item
 from .expressions import binary
 from .loops import as_list, assign_target, fixed_names, loop
+from .methods import extended
 
 __all__ = ["STATEMENTS", "store_attribute", "stored"]
 
