@@ -20,9 +20,11 @@ from .reach.contents import contents_of_cell
 __all__ = [
     "ANY_ATTRIBUTE",
     "IDENTITY",
+    "MATCH_CLASS",
     "NUMBERS",
     "TALKS",
     "TYPES",
+    "are_numbers",
     "asked_for",
     "asks_for_layout",
     "asks_for_numbers",
@@ -45,6 +47,7 @@ __all__ = [
     "reached_by_name",
     "tests_identity",
     "tests_none",
+    "tests_truth",
 ]
 
 #: Classes of which there are stand-ins in a trace.
@@ -251,6 +254,17 @@ _IS_OP = dis.opmap["IS_OP"]
 
 
 @functools.lru_cache(maxsize=512)
+def tests_truth(code: types.CodeType) -> bool:
+    """Whether code, or code in it, asks whether something is True itself, or False: ``case True`` does, too."""
+    for one in codes_of(code):
+        found = [*dis.get_instructions(one)] if _IS_OP in one.co_code[::2] else []
+        for at, now in enumerate(found):
+            if now.opname == "IS_OP" and any(type(load.argval) is bool for load in found[max(at - 2, 0) : at]):
+                return True
+    return False
+
+
+@functools.lru_cache(maxsize=512)
 def tests_none(code: types.CodeType) -> bool:
     """Whether code, or code in it, asks whether something is None."""
     for one in codes_of(code):
@@ -271,6 +285,9 @@ def asks_what_it_is(code: types.CodeType) -> bool:
 TYPES = frozenset({"issubclass", "type", "hasattr", "__class__"})
 #: What there is of numbers in a trace, and in a plain run.
 _NUMBERS = (engine.Value, float, int, bool)
+#: What plain numbers lack; of ``data`` and ``detach`` the tape says by itself when they are read.
+_OF_VALUES_ALONE = frozenset({*dir(engine.Value)} - {*dir(float), "data", "detach"})
+MATCH_CLASS = dis.opmap["MATCH_CLASS"]
 
 
 def asks_for_numbers(function: types.FunctionType) -> bool:
@@ -279,7 +296,9 @@ def asks_for_numbers(function: types.FunctionType) -> bool:
     ``isinstance(tree, str)`` does not: no number is a text. Other classes count where the code names them itself.
     """
     for code in codes_of(function.__code__):
-        if not TYPES.isdisjoint(code.co_names):
+        if not TYPES.isdisjoint(code.co_names) or "dtype" in code.co_names or _asks_by_pattern(function, code):
+            return True
+        if _catches_what_numbers_lack(code):
             return True
         if "isinstance" not in code.co_names:
             continue
@@ -288,6 +307,25 @@ def asks_for_numbers(function: types.FunctionType) -> bool:
             if now.argval == "isinstance" and not _has_no_numbers(function, code, _second_argument(found, at)):
                 return True
     return False
+
+
+def _asks_by_pattern(function: types.FunctionType, code: types.CodeType) -> bool:
+    """Whether a ``case float():`` in code, or another class of which numbers may be, asks what something is."""
+    found = [*dis.get_instructions(code)] if MATCH_CLASS in code.co_code[::2] else []
+    found = [now for now in found if now.opname != "CACHE"]
+    loads = (found[at - 2 : at - 1] for at, now in enumerate(found) if now.opcode == MATCH_CLASS)
+    return any(not _has_no_numbers(function, code, each) for each in loads)
+
+
+def _catches_what_numbers_lack(code: types.CodeType) -> bool:
+    """Whether code goes on where a plain number has no attribute that Values have, such as ``grad``."""
+    if _OF_VALUES_ALONE.isdisjoint(code.co_names) or not catches_missing(code):
+        return False
+    instructions = itertools.pairwise(dis.get_instructions(code))
+    return any(
+        now.opname in ("LOAD_ATTR", "LOAD_METHOD") and now.argval in _OF_VALUES_ALONE and before.opname != "LOAD_GLOBAL"
+        for before, now in instructions
+    )
 
 
 def _second_argument(code: Sequence[dis.Instruction], at: int) -> Sequence[dis.Instruction]:
@@ -323,9 +361,14 @@ def _has_no_numbers(function: types.FunctionType, code: types.CodeType, loads: S
             continue
         else:
             return False
-        if type(found) is not type or any(issubclass(kind, found) for kind in _NUMBERS):
+        if type(found) is not type or are_numbers(found):
             return False
     return bool(loads)
+
+
+def are_numbers(kind: type) -> bool:
+    """Whether numbers may be of a class: in a trace, or in a plain run."""
+    return any(issubclass(one, kind) for one in _NUMBERS)
 
 
 @functools.lru_cache(maxsize=512)

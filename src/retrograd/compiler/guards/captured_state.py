@@ -41,6 +41,7 @@ class Asks(NamedTuple):
 
     #: Which object a Value or a container is, which no tracer in its place can answer: the ids of captured containers.
     identity: frozenset[int] | None = None
+    truth: bool = False  #: whether a comparison is True itself, or False
     kinds: bool = True  #: whether something is a Value or a plain number
     missing: bool = False  #: whether something has an attribute, which a record may have beside its fields
     types: bool = False  #: what only a number itself tells: its type, that one's methods; or a cache keeps it
@@ -60,7 +61,7 @@ class Asks(NamedTuple):
         containers = frozenset(id(thing) for kind, thing, _ in reach.places.found if kind in _CONTAINERS)
         identity = containers if reach.tests_identity else None
         bounded = any(results and is_bounded(cached) for cached, results in reach.caches)
-        of_objects = reach.asks_kinds, reach.asks_missing, reach.asks_types, reach.copies
+        of_objects = reach.tests_truth, reach.asks_kinds, reach.asks_missing, reach.asks_types, reach.copies
         changed = frozenset(reach.changed), reach.changes, *_captured(reach)
         return Asks(identity, *of_objects, reach.asks_layout, bounded, *changed)
 

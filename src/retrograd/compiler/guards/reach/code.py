@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import dis
 import sys
 import types
 from collections.abc import Collection, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 
 from ..bytecode import (
     IDENTITY,
+    MATCH_CLASS,
     NUMBERS,
     TYPES,
     asked_for,
@@ -30,6 +30,7 @@ from ..bytecode import (
     method_that_is_asked_for,
     named_in_texts,
     reached_by_name,
+    tests_truth,
 )
 from ..changed_containers import changes_of
 from ..libraries import is_library
@@ -41,7 +42,6 @@ __all__ = ["Code"]
 
 #: Names in code that may read any variable, of which no place knows.
 _ANY_VARIABLE = frozenset({"globals", "locals", "eval", "exec"})
-_MATCH_CLASS = dis.opmap["MATCH_CLASS"]
 
 
 class Code:
@@ -127,8 +127,9 @@ class Code:
             frontier.changes = max(frontier.changes, changes_of(function))
             frontier.asks_kinds = frontier.asks_kinds or asks_for_numbers(function)
             frontier.asks_types |= not TYPES.isdisjoint(names)
+            frontier.tests_truth |= tests_truth(function.__code__)
             frontier.tests_identity |= compares_objects(function) or not IDENTITY.isdisjoint(names)
-        if any(_MATCH_CLASS in code.co_code[::2] for code in codes):
+        if any(MATCH_CLASS in code.co_code[::2] for code in codes):
             frontier.asks_types |= not NUMBERS.isdisjoint(names)  # case int():
             found.add("getattr")
         if any(map(catches_missing, codes)):
