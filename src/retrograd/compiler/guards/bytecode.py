@@ -35,6 +35,7 @@ __all__ = [
     "catches_missing",
     "changed_attributes",
     "codes_of",
+    "compares_dtypes",
     "compares_objects",
     "compares_types",
     "global_names",
@@ -149,6 +150,26 @@ _OF_LAYOUT = frozenset(
     {"nditer", "as_strided", "isfortran", "shares_memory", "may_share_memory", "byte_bounds", "__array_interface__"}
     | {"c_contiguous", "f_contiguous", "owndata", "C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA"}
 )
+
+
+@functools.lru_cache(maxsize=512)
+def compares_dtypes(code: types.CodeType) -> bool:
+    """Whether code asks what the items of an array are that it has made, or was given: not whether they are objects."""
+    if "dtype" not in code.co_names:
+        return False
+    found = [now for now in dis.get_instructions(code) if now.opname not in ("CACHE", "PRECALL", "PUSH_NULL")]
+    for at, (before, now) in enumerate(itertools.pairwise(found), 2):
+        if now.opname == "LOAD_ATTR" and now.argval == "dtype" and before.opname.startswith(("LOAD_FAST", "CALL")):
+            after = found[at : at + 3]
+            is_of_objects = any(one.argval == "object" for one in after)
+            compares = any(one.opname in _COMPARES for one in after) and not is_of_objects
+            if compares or "issubdtype" in code.co_names or after[0].opname in _READS:  # .kind
+                return True
+    return False
+
+
+_COMPARES = frozenset({"COMPARE_OP", "IS_OP", "CONTAINS_OP"})
+_READS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 
 
 def changed_attributes(code: types.CodeType) -> set[str]:

@@ -47,6 +47,7 @@ class Asks(NamedTuple):
     types: bool = False  #: what only a number itself tells: its type, that one's methods; or a cache keeps it
     copies: bool = False  #: whether two containers are one, which are one in a copy, too
     layout: bool = False  #: how arrays lie in memory
+    dtypes: bool = False  #: what their items are, which are objects where numbers are traced
     #: What a bounded cache has: objects, of which it would drop others for what a trace puts there.
     bounded: bool = False
     changed: frozenset[str] = frozenset()  #: nothing, but it may change attributes of these names, and put them back
@@ -63,7 +64,7 @@ class Asks(NamedTuple):
         bounded = any(results and is_bounded(cached) for cached, results in reach.caches)
         of_objects = reach.tests_truth, reach.asks_kinds, reach.asks_missing, reach.asks_types, reach.copies
         changed = frozenset(reach.changed), reach.changes, *_captured(reach)
-        return Asks(identity, *of_objects, reach.asks_layout, bounded, *changed)
+        return Asks(identity, *of_objects, reach.asks_layout, reach.asks_dtypes, bounded, *changed)
 
 
 def _captured(reach: Reach) -> tuple[frozenset[int], frozenset[type]]:

@@ -136,6 +136,11 @@ class DecisionRecorder(ABC):
         if sentence not in self._recording.graph_breaks:
             self._recording.graph_breaks.append(sentence)
 
+    @property
+    def traces_floats(self) -> bool:
+        """Whether there are floats among the arguments."""
+        return bool(self._numbers)
+
     def value(self, leaf: Value) -> Value:
         """The leaf that takes the place of a Value among the arguments: ``leaf``, which is another object."""
         self._values[id(leaf)] = leaf
@@ -261,6 +266,19 @@ class DecisionRecorder(ABC):
         plain = tuple(kind for kind in kinds if type(kind) in (type, ABCMeta))
         if len({issubclass(one, plain) for one in found}) > 1:
             self.untraceable("asks whether a number is an int, or one of NumPy's")
+
+    def class_of(self, thing: Any) -> type:
+        """What ``type`` gives of a traced number: a graph break, if that cannot be known."""
+        if is_tracer(thing) and id(thing._node) in self._numpys:
+            return np.float64
+        if is_comparison(thing):
+            is_unsure = self.may_be_numpys(thing)
+        else:
+            unsure = self._numpys | self._numpys_ints | self._ints_or_floats
+            is_unsure = is_tracer(thing) and self._come_from(unsure, [thing._node])
+        if is_unsure:
+            self.untraceable("asks whether a number is an int, or one of NumPy's")
+        return own_kind(thing) if is_choice(thing) else bool if is_comparison(thing) else float
 
     def concrete(self, value: Value) -> float:
         """The concrete number of a node in this run."""

@@ -79,6 +79,8 @@ def trace(
                 signature = signature_of(arguments, recorder, differentiate_first, asks, varying, several)
             except Unsuitable as problem:
                 return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
+        if asks.dtypes and recorder.traces_floats:
+            return Cause(Reason.GRAPH_BREAK, "the function asks for the dtype of an array, which is another in a trace")
         described, recorder.is_exact, recorder.is_kept = None, exact, asks.bounded  # a recorder runs once
         held = contents(signature.tracers)
         if differentiate_first:  # as in EagerRunner.run

@@ -21,6 +21,7 @@ from ..bytecode import (
     catches_missing,
     changed_attributes,
     codes_of,
+    compares_dtypes,
     compares_objects,
     compares_types,
     global_names,
@@ -122,6 +123,7 @@ class Code:
         found, frontier = set().union(*map(named_in_texts, codes)), self._frontier
         frontier.copies |= "deepcopy" in names
         frontier.asks_layout |= any(map(asks_for_layout, codes))
+        frontier.asks_dtypes |= any(map(compares_dtypes, codes))
         if not is_of_dataclass(function.__code__):
             frontier.changed.update(*map(changed_attributes, codes))
             frontier.changes = max(frontier.changes, changes_of(function))

@@ -32,6 +32,7 @@ class Frontier:
         asks_missing: it asks for attributes that may be missing.
         copies: it may make copies of containers in which what was one object is one.
         asks_layout: it may ask how arrays lie in memory.
+        asks_dtypes: it may ask what the items of an array are.
         changed: the names of attributes that it may change; what changes any, itself.
         changes: which containers that it has not made itself it may change.
     """
@@ -47,6 +48,7 @@ class Frontier:
         self.asks_missing: bool = False
         self.copies: bool = False
         self.asks_layout: bool = False
+        self.asks_dtypes: bool = False
         self.changed: set[str] = set()
         self.changes: Changes = Changes.NONE
         self._seen: set[int] = set()
