@@ -38,6 +38,7 @@ __all__ = [
     "compares_dtypes",
     "compares_objects",
     "compares_types",
+    "compares_variables",
     "global_names",
     "handed_on",
     "is_of_dataclass",
@@ -243,6 +244,41 @@ def compares_objects(function: types.FunctionType) -> bool:
             if now.opname == "IS_OP" and not _is_of_its_own(instructions[:place], function):
                 return True
     return False
+
+
+@functools.lru_cache(maxsize=512)
+def compares_variables(code: types.CodeType) -> bool:
+    """Whether code, or code in it, asks which objects variables hold that may be numbers: no part of them is read."""
+    for one in codes_of(code):
+        if _IS_OP not in one.co_code[::2] and "id" not in one.co_names:
+            continue
+        found = [now for now in dis.get_instructions(one) if now.opname not in ("CACHE", "PRECALL", "PUSH_NULL")]
+        asked, parted = list[tuple[str, ...]](), set[str]()
+        for first, second, now in zip(found, found[1:], found[2:], strict=False):
+            if now.opname == "IS_OP":
+                last = _loaded(second)
+                both = last if len(last) > 1 else (*_loaded(first)[-1:], *last)
+                asked += [both] if len(both) > 1 else []
+            elif now.opname == "BINARY_SUBSCR" or now.argrepr == "[]":
+                parted.update(_loaded(first)[-1:] or _loaded(second)[:1])
+            elif now.opname.startswith(_PARTS):
+                parted.update(_loaded(second)[-1:])
+            elif second.argval == "id" and second.opname == "LOAD_GLOBAL":
+                asked.append(_loaded(now))
+        if any(variables and parted.isdisjoint(variables) for variables in asked):
+            return True
+    return False
+
+
+def _loaded(instruction: dis.Instruction) -> tuple[str, ...]:
+    """The variables that an instruction loads, of the function or of one around it."""
+    if not instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF")):
+        return ()
+    return instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
+
+
+#: What reads a part of what was loaded last, or calls a method of it.
+_PARTS = ("LOAD_ATTR", "LOAD_METHOD", "GET_ITER", "UNPACK", "STORE_ATTR")
 
 
 def _is_of_its_own(before: Sequence[dis.Instruction], function: types.FunctionType) -> bool:

@@ -41,6 +41,7 @@ class Asks(NamedTuple):
 
     #: Which object a Value or a container is, which no tracer in its place can answer: the ids of captured containers.
     identity: frozenset[int] | None = None
+    same_numbers: bool = False  #: whether two plain numbers are one object
     truth: bool = False  #: whether a comparison is True itself, or False
     kinds: bool = True  #: whether something is a Value or a plain number
     missing: bool = False  #: whether something has an attribute, which a record may have beside its fields
@@ -62,9 +63,23 @@ class Asks(NamedTuple):
         containers = frozenset(id(thing) for kind, thing, _ in reach.places.found if kind in _CONTAINERS)
         identity = containers if reach.tests_identity else None
         bounded = any(results and is_bounded(cached) for cached, results in reach.caches)
-        of_objects = reach.tests_truth, reach.asks_kinds, reach.asks_missing, reach.asks_types, reach.copies
-        changed = frozenset(reach.changed), reach.changes, *_captured(reach)
-        return Asks(identity, *of_objects, reach.asks_layout, reach.asks_dtypes, bounded, *changed)
+        captured, captured_kinds = _captured(reach)
+        return Asks(
+            identity,
+            same_numbers=reach.tests_identity and reach.compares_numbers,
+            truth=reach.tests_truth,
+            kinds=reach.asks_kinds,
+            missing=reach.asks_missing,
+            types=reach.asks_types,
+            copies=reach.copies,
+            layout=reach.asks_layout,
+            dtypes=reach.asks_dtypes,
+            bounded=bounded,
+            changed=frozenset(reach.changed),
+            changes=reach.changes,
+            captured=captured,
+            captured_kinds=captured_kinds,
+        )
 
 
 def _captured(reach: Reach) -> tuple[frozenset[int], frozenset[type]]:

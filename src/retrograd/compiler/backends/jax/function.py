@@ -291,7 +291,7 @@ def to_jax(
 
 
 def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Recording, Signature]:
-    asks = asks_of(function, arguments)._replace(identity=None)
+    asks = asks_of(function, arguments)._replace(identity=None, same_numbers=False)
     # Maxima of lists become families of reductions, as in attention; to find the first of equals takes longer.
     recorder = Recorder(asks.truth, wants_ints=asks.types, derives_by_floats=True, orders_lists=False)
     try:

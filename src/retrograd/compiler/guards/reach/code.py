@@ -24,6 +24,7 @@ from ..bytecode import (
     compares_dtypes,
     compares_objects,
     compares_types,
+    compares_variables,
     global_names,
     handed_on,
     is_of_dataclass,
@@ -129,6 +130,7 @@ class Code:
             frontier.changes = max(frontier.changes, changes_of(function))
             frontier.asks_kinds = frontier.asks_kinds or asks_for_numbers(function)
             frontier.asks_types |= not TYPES.isdisjoint(names)
+            frontier.compares_numbers |= compares_variables(function.__code__)
             frontier.tests_truth |= tests_truth(function.__code__)
             frontier.tests_identity |= compares_objects(function) or not IDENTITY.isdisjoint(names)
         if any(MATCH_CLASS in code.co_code[::2] for code in codes):

@@ -26,6 +26,7 @@ class Frontier:
         used: the names in the code that is reached.
         graph_break: what a function that is reached does, and no program can, as a sentence without a dot.
         tests_identity: code that is reached may ask which object a Value is.
+        compares_numbers: that may be of variables which hold numbers.
         tests_truth: it may ask whether something is True or False itself.
         asks_kinds: it may ask whether something is a Value or a plain number.
         asks_types: it may ask for its type, or which methods that has.
@@ -42,6 +43,7 @@ class Frontier:
         self.used: UsedNames = UsedNames()
         self.graph_break: str = ""
         self.tests_identity: bool = False
+        self.compares_numbers: bool = False
         self.tests_truth: bool = False
         self.asks_kinds: bool = False
         self.asks_types: bool = False
