@@ -56,6 +56,8 @@ _ARITHMETIC = frozenset(
     }
 )
 _INTS = frozenset({int, ChoiceTracer})
+#: The rows of what was chosen, by an order, an index or a condition.
+_CHOOSE = frozenset({"identity", "where"})
 
 #: What rounds a float to an int.
 _ROUNDED: dict[str, Callable[[float], int]] = {
@@ -150,10 +152,9 @@ class DecisionRecorder(ABC):
         """``hash(value)``, as sets and dicts ask for it: by its identity, where a plain number has its own."""
         if id(value) in self._values:
             self.untraceable("looks an argument up by its identity")
-        if self._recording.asks_which:
-            return
-        selected = (one.node for one in self._recording.selections)
-        if any(one is value for one in itertools.chain(selected, self._chosen)):
+        may_be_chosen = not self._recording.asks_which and engine.row_name(value) in _CHOOSE
+        chosen = itertools.chain((one.node for one in self._recording.selections), self._chosen)
+        if may_be_chosen and any(one is value for one in chosen):
             self._recording.asks_which = True  # Python has one of those it was chosen from
         else:
             self.ask_kind(value)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 import threading
 from collections.abc import Callable, Collection, Container, Iterator, Sequence, Set
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ from ... import engine, errors
 from ...engine import Value
 from ...engine.numbers import is_number
 from ...engine.pytree import single_output
-from ...engine.source_lines import current_location, record_sources
+from ...engine.source_lines import current_location, is_users, record_sources
 from ...index import IndexTracer, position_in
 from ..calls.outputs import OutputsOfTrace, is_single, leaves_of, outputs_of, settled
 from ..guards.builtin_overrides import extremes
@@ -372,7 +373,8 @@ class Recorder(DecisionRecorder):
 
     def data(self, value: Value) -> FloatTracer | float:
         """``value.data``."""
-        self.ask_kind(value)
+        if is_users(sys._getframe(1)):  # a transform reads the data of derivatives, which are Values
+            self.ask_kind(value)
         try:
             return FloatTracer(self, engine.apply("detach", value), value.data)
         except errors.ForeignThreadError:
@@ -381,7 +383,8 @@ class Recorder(DecisionRecorder):
 
     def detach(self, value: Value) -> Value:
         """``value.detach()``."""
-        self.ask_kind(value)
+        if is_users(sys._getframe(1)):
+            self.ask_kind(value)
         try:
             return engine.apply("detach", value)
         except errors.ForeignThreadError:
