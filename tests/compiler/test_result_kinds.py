@@ -518,9 +518,13 @@ def by_dtype(x: Any, y: Any) -> Any:
     return y * (1.0 if np.array([max(x, 0.0)]).dtype == object else 2.0)
 
 
+def by_its_names(x: Any, y: Any) -> Any:
+    return y * (1.0 if "data" in dir(max(x, 0.0)) else 2.0)
+
+
 TOLD: list[Callable[..., Any]] = [
     *(saturated, histogram, of_a_tuple, of_what_is_computed, one_of_two, one_by_numpy),
-    *(its_data, caught, by_pattern, by_dispatch, by_dtype),
+    *(its_data, caught, by_pattern, by_dispatch, by_dtype, by_its_names),
 ]
 
 

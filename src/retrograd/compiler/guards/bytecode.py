@@ -353,7 +353,7 @@ def asks_for_numbers(function: types.FunctionType) -> bool:
     ``isinstance(tree, str)`` does not: no number is a text. Other classes count where the code names them itself.
     """
     for code in codes_of(function.__code__):
-        if not TYPES.isdisjoint(code.co_names) or "dtype" in code.co_names or _asks_by_pattern(function, code):
+        if not {*TYPES, "dtype", "dir"}.isdisjoint(code.co_names) or _asks_by_pattern(function, code):
             return True
         if _catches_what_numbers_lack(code):
             return True
