@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import numbers
 import random
 import types
@@ -522,9 +523,16 @@ def by_its_names(x: Any, y: Any) -> Any:
     return y * (1.0 if "data" in dir(max(x, 0.0)) else 2.0)
 
 
+def refused(x: Any, y: Any) -> Any:
+    try:
+        return y * math.exp(max(x, 0.0))
+    except TypeError:
+        return 7.0 * y
+
+
 TOLD: list[Callable[..., Any]] = [
     *(saturated, histogram, of_a_tuple, of_what_is_computed, one_of_two, one_by_numpy),
-    *(its_data, caught, by_pattern, by_dispatch, by_dtype, by_its_names),
+    *(its_data, caught, by_pattern, by_dispatch, by_dtype, by_its_names, refused),
 ]
 
 

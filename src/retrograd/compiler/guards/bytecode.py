@@ -344,6 +344,8 @@ TYPES = frozenset({"issubclass", "type", "hasattr", "__class__"})
 _NUMBERS = (engine.Value, float, int, bool)
 #: What plain numbers lack; of ``data`` and ``detach`` the tape says by itself when they are read.
 _OF_VALUES_ALONE = frozenset({*dir(engine.Value)} - {*dir(float), "data", "detach"})
+#: What functions raise that take a plain number and no Value, and what is that, too.
+_REFUSALS = frozenset({"TypeError", *_ANY_ERROR})
 MATCH_CLASS = dis.opmap["MATCH_CLASS"]
 
 
@@ -375,7 +377,12 @@ def _asks_by_pattern(function: types.FunctionType, code: types.CodeType) -> bool
 
 
 def _catches_what_numbers_lack(code: types.CodeType) -> bool:
-    """Whether code goes on where a plain number has no attribute that Values have, such as ``grad``."""
+    """Whether code goes on where one of a Value and a plain number raises: has no ``grad``, or is none for ``hex``."""
+    if not _REFUSALS.isdisjoint(code.co_names):
+        found = [*dis.get_instructions(code)]
+        checks = (at for at, now in enumerate(found) if now.opname == "CHECK_EXC_MATCH")
+        if any(load.argval in _REFUSALS for at in checks for load in found[max(at - _NEAR, 0) : at]):
+            return True
     if _OF_VALUES_ALONE.isdisjoint(code.co_names) or not catches_missing(code):
         return False
     instructions = itertools.pairwise(dis.get_instructions(code))
