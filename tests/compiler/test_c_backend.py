@@ -375,3 +375,44 @@ def test_records_that_are_told_apart(copies: bool, tmp_path: Path) -> None:
         assert Built(written).value(call) == pushed(call)
         with pytest.raises(TypeError, match="another structure"):
             written.inputs(another)
+
+
+def test_a_comparison_that_is_true_itself(tmp_path: Path) -> None:
+    """No tracer of one is. What it decides is checked where it cannot be selected."""
+
+    def by_match(xs: list[float]) -> float:
+        total = 0.0
+        for x in xs:
+            match (x > 0.0, "a"):
+                case (True, "a"):
+                    total += x
+                case _:
+                    total -= 2.0 * x
+        return total
+
+    def by_identity(xs: list[float]) -> float:
+        total = 0.0
+        for x in xs:
+            up = x > 0.0
+            if up is True:
+                total += x
+            if up is not False:
+                total += 100.0 * x
+        return total
+
+    for f in (by_match, by_identity):
+        built = Built(rg.compile(f).to_c(tmp_path / f"{f.__name__}.c", [0.3, 1.2, -1.7]))
+        for xs in ([0.3, 1.2, -1.7], [1.3, 0.2, -0.7]):
+            assert built.value(xs) == pytest.approx(f(xs), rel=1e-12)
+        found = built.value([-0.3, 1.2, 1.7])
+        assert math.isnan(found) or found == pytest.approx(f([-0.3, 1.2, 1.7]), rel=1e-12)
+
+
+def test_a_flag_that_is_true_itself_leaves_tests_selections(tmp_path: Path) -> None:
+    def gated(xs: list[float], flag: bool = True) -> float:
+        total = 0.0
+        for x in xs:
+            total += x if flag is True and x > 0.0 else -2.0 * x
+        return total
+
+    check(gated, tmp_path, ([0.3, 1.2, -1.7],), ([-0.3, 1.2, 1.7],), ([-0.3, -1.2, -1.7],))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import functools
+import json
 import math
+import pickle
 import random
 import threading
+from collections.abc import Callable
 from math import exp, sqrt
 from typing import Any
 
@@ -342,3 +346,92 @@ def test_c_and_inspection_follow_them(tmp_path: Any) -> None:
     assert "sqrt" in (tmp_path / "f.c").read_text()
     assert written is not None
     assert "sqrt" in str(compiled.inspect(1.5, 2.0).program)
+
+
+PRICES = {float: 2.0, int: 1.0, bool: 7.0, np.float64: 3.0}
+
+
+class Visitor:
+    def visit_float(self, x: Any) -> float:
+        return 5.0
+
+    def visit_bool(self, x: Any) -> float:
+        return 6.0
+
+    def other(self, x: Any) -> float:
+        return 9.0
+
+    def visit(self, x: Any) -> float:
+        visit: Callable[[Any], float] = getattr(self, "visit_" + type(x).__name__, self.other)
+        return visit(x)
+
+
+VISITOR = Visitor()
+
+
+def length_of_text(thing: Any) -> float:
+    try:
+        return float(len(json.dumps([thing])))
+    except TypeError:
+        return 77.0
+
+
+ASKED: dict[str, Callable[[Any], float]] = {
+    "a class as a key": lambda x: PRICES.get(type(x), 4.0),
+    "the class of a test": lambda x: PRICES.get(type(x > 0.0), 4.0),
+    "classes of several": lambda x: sum(PRICES.get(kind, 4.0) for kind in map(type, [x, 2.0 * x, x > 0.0])),
+    "the name of a class": VISITOR.visit,
+    "the name of a test's": lambda x: VISITOR.visit(x > 0.0),
+    "a subclass": lambda x: 2.0 if issubclass(type(x), float) else 1.0,
+}
+REFUSED: dict[str, Callable[[Any], float]] = {
+    "JSON": length_of_text,
+    "a pickle": lambda x: float(len(pickle.dumps(x > 0.0))),
+    "a pickle of a number": lambda x: float(len(pickle.dumps(x))),
+    "an array's dtype": lambda x: 2.0 if np.array([x]).dtype == np.float64 else 1.0,
+    "the kind of a dtype": lambda x: 2.0 if np.asarray(x).dtype.kind == "f" else 1.0,
+}
+
+
+@pytest.mark.parametrize("name", [*ASKED, *REFUSED])
+@pytest.mark.filterwarnings("ignore::retrograd.errors.CompileWarning")
+def test_what_a_tracer_is_asked_where_it_does_not_count_yet(name: str) -> None:
+    """A weight is zero in the calls in which a program is compared."""
+    asked = ASKED.get(name) or REFUSED[name]
+
+    def f(x: float, y: float, w: float) -> float:
+        return y * y + max(w - 1.0, 0.0) * asked(x)
+
+    compiled = rg.compile(f)
+    for k in range(14):
+        compiled(0.25 + k, 2.0, 0.5 + 0.01 * k)
+    assert compiled(0.25, 2.0, 2.0) == f(0.25, 2.0, 2.0)
+    assert (compiled.stats().eager == 0) is (name in ASKED)
+
+
+def test_the_class_of_numpys_numbers() -> None:
+    """Of an argument it is known; of what is computed from one, NumPy and Python decide."""
+
+    def f(x: float, w: float) -> float:
+        return w + PRICES.get(type(x), 4.0)
+
+    def of_a_product(x: float, w: float) -> float:
+        return w + PRICES.get(type(2.0 * x), 4.0)
+
+    compiled = rg.compile(f)
+    for x in (0.5, np.float64(0.5), 1.5, np.float64(2.5)):
+        assert compiled(x, 1.0) == f(x, 1.0)
+    assert compiled.stats().eager == 0
+    with pytest.warns(rg.errors.CompileWarning, match="one of NumPy's"):
+        assert rg.compile(of_a_product)(np.float64(0.5), 1.0) == of_a_product(np.float64(0.5), 1.0)
+
+
+def test_a_comparison_is_copied_as_it_is() -> None:
+    def f(x: float, y: float) -> Any:
+        up, same = copy.copy(x > 0.0), copy.deepcopy([y > 0.0])
+        return rg.where(up, x, 2.0 * x) + rg.where(same[0], y, 3.0 * y)
+
+    compiled = rg.compile(f)
+    for x, y in ((0.5, 0.5), (-0.5, 0.5), (-0.5, -0.5), (0.5, -0.5)):
+        assert compiled(x, y) == f(x, y)
+    assert len(compiled.stats().programs) == 1

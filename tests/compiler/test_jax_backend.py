@@ -577,3 +577,31 @@ def test_the_largest_shares_its_second_derivatives_as_the_engine_does() -> None:
         function = rg.compile(f).to_jax(point)
         found = jax.hessian(function, argnums=1)(function.parameters, *function.inputs(point))
         assert np.asarray(found) == pytest.approx(np.array(rg.hessian(f)(point)), abs=1e-12)
+
+
+def test_a_comparison_that_is_true_itself():
+    """No tracer of one is."""
+
+    def stepped(xs):
+        total = 0.0
+        for x in xs:
+            up = x > 0.0
+            total += x if up is True else -2.0 * x
+            if up is not False:
+                total += 100.0 * x
+        return total
+
+    g = rg.compile(stepped).to_jax([0.3, 1.2, -1.7])
+    for xs in ([0.3, 1.2, -1.7], [-0.3, 1.2, 1.7]):
+        found = float(g(g.parameters, *g.inputs(xs)))
+        assert math.isnan(found) or found == pytest.approx(stepped(xs))
+    assert float(g(g.parameters, *g.inputs([0.3, 1.2, -1.7]))) == pytest.approx(151.5 + 1.7 * 2 - 3.4 + 3.4)
+
+
+def test_a_chosen_number_as_a_key_is_refused():
+    def saturated(p):
+        return p * (3.0 if max(2.0 * p, 0.0) in {0.0, 1.0} else 1.0)
+
+    p = rg.Value(0.3)
+    with pytest.raises(NotTraceableError, match="as a key"):
+        rg.compile(saturated).to_jax(p)

@@ -22,7 +22,7 @@ ARRAY = np.array([1.5, -0.5])
 
 def asks(weight: Any, scale: float, array: Any) -> Any:
     """What a trace answers otherwise, since arrays of tracers are arrays of objects; it shows if scale is not 0."""
-    return weight * (1.0 + scale * (array.dtype == float)) + array[0]
+    return weight * (1.0 + scale * (array.dtype != object)) + array[0]
 
 
 def plain_runs(code: Any, run: Callable[[], Any]) -> int:
@@ -136,7 +136,7 @@ def test_calls_with_the_same_result_are_not_compared() -> None:
 
 def test_what_the_function_raises_then_is_raised() -> None:
     def picky(x: float, array: Any) -> float:
-        if x > 2.5 and array.dtype == float:
+        if x > 2.5 and array.dtype != object:
             raise ValueError("too large")
         return x * float(array.shape[0])
 

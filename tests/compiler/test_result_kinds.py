@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import math
 import numbers
 import random
 import types
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from support.flipping import flips, is_converted
 from support.parts import require
@@ -447,3 +450,120 @@ def test_an_int_or_a_float_as_an_index() -> None:
     compiled = rg.compile(function)
     for x in (2.0, -2.0, -1.0, 3.0, -3.0):
         assert compiled(1.0, x) == function(1.0, x)
+
+
+def saturated(x: Any, y: Any) -> Any:
+    return y * (3.0 if min(max(2.0 * x, 0.0), 1.0) in {0.0, 1.0} else 1.0)
+
+
+def histogram(x: Any, y: Any) -> Any:
+    found: dict[Any, float] = {}
+    for one in (2.0 * x, 2.0 * y, x + y):
+        found[max(one, 0.0)] = found.get(max(one, 0.0), 0.0) + 1.0
+    return found.get(0.0, 0.0) * y + len(found)
+
+
+def of_a_tuple(x: Any, y: Any) -> Any:
+    return {(0.0, 1): 4.0}.get((max(2.0 * x, 0.0), 1), 1.0) * y
+
+
+def of_what_is_computed(x: Any, y: Any) -> Any:
+    return {0.0: 5.0}.get(2.0 * max(x, 0.0), 2.0) * y
+
+
+def one_of_two(x: Any, y: Any) -> Any:
+    first, second = 2.0 * x, 3.0 * y
+    return y * (1.0 if max(first, second) in {first} else 2.0)
+
+
+def one_by_numpy(x: Any, y: Any) -> Any:
+    first, second = 2.0 * x, 3.0 * y
+    return y * (1.0 if np.maximum(first, second) in {first} else 2.0)
+
+
+def its_data(x: Any, y: Any) -> Any:
+    return max(x, 0.0).data * y
+
+
+def caught(x: Any, y: Any) -> Any:
+    chosen = max(x, 0.0)
+    try:
+        return chosen.tanh() * y
+    except AttributeError:
+        return (chosen + 10.0) * y
+
+
+def by_pattern(x: Any, y: Any) -> Any:
+    match max(x, 0.0):
+        case float():
+            return 3.0 * y
+        case _:
+            return y
+
+
+@functools.singledispatch
+def weight(chosen: Any) -> float:
+    return 1.0
+
+
+@weight.register
+def _(chosen: float) -> float:
+    return 3.0
+
+
+def by_dispatch(x: Any, y: Any) -> Any:
+    return weight(2.0 * np.maximum(x, 0.0)) * y
+
+
+def by_dtype(x: Any, y: Any) -> Any:
+    return y * (1.0 if np.array([max(x, 0.0)]).dtype == object else 2.0)
+
+
+def by_its_names(x: Any, y: Any) -> Any:
+    return y * (1.0 if "data" in dir(max(x, 0.0)) else 2.0)
+
+
+def refused(x: Any, y: Any) -> Any:
+    try:
+        return y * math.exp(max(x, 0.0))
+    except TypeError:
+        return 7.0 * y
+
+
+TOLD: list[Callable[..., Any]] = [
+    *(saturated, histogram, of_a_tuple, of_what_is_computed, one_of_two, one_by_numpy),
+    *(its_data, caught, by_pattern, by_dispatch, by_dtype, by_its_names, refused),
+]
+
+
+@pytest.mark.parametrize("f", TOLD)
+@pytest.mark.parametrize("first", [0.3, -1.0, 2.0])
+@pytest.mark.filterwarnings("ignore::retrograd.errors.CompileWarning")
+def test_who_tells_a_value_from_a_number_gets_the_functions_answer(f: Callable[..., Any], first: float) -> None:
+    """As a key, by an attribute or a class: which of both ``max`` has chosen is checked in each call then."""
+    compiled, values = rg.compile(f), rg.compile(f)
+    for x in (*[first + 0.01 * k for k in range(12)], -1.0, 0.4, 2.0, -0.5, 3.0):
+        try:
+            expected: Any = rg.value_and_grad(f, argnums=(0, 1))(x, 1.5)
+        except AttributeError:
+            with pytest.raises(AttributeError):
+                rg.value_and_grad(compiled, argnums=(0, 1))(x, 1.5)
+            continue
+        assert rg.value_and_grad(compiled, argnums=(0, 1))(x, 1.5) == expected
+        found, plain = values(Value(x), Value(1.5)), f(Value(x), Value(1.5))
+        assert (type(found), float(getattr(found, "data", found))) == (type(plain), getattr(plain, "data", plain))
+
+
+def test_a_number_that_is_read_costs_a_guard() -> None:
+    """A sum of hinges is a Value if one is: which of them, no call compares."""
+
+    def scaled(w: Any, x: Sequence[float]) -> Any:
+        loss = sum(max(0.0, 1.0 - w * one) for one in x)
+        return loss * (1.0 + 0.01 * loss.data)
+
+    compiled, draw = rg.compile(scaled), random.Random(3)
+    for _ in range(30):
+        compiled(Value(0.5), [draw.gauss(0.0, 1.0) for _ in range(6)])
+    (program,) = compiled.stats().programs
+    assert program.guards <= 2  # that the loss is, and the result
+    assert compiled.stats().eager == 0

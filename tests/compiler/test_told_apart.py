@@ -344,3 +344,52 @@ def test_a_label_of_an_argument() -> None:
         a = Value(2.0)
         assert compiled(a, 3.0).data == 6.0
         assert a.label == "rate"
+
+
+def pairs(xs: list[float]) -> float:
+    total = 0.0
+    for a in xs:
+        for b in xs:
+            if a is not b:
+                total += 1.0 / (1.0 + (a - b) ** 2)
+    return total
+
+
+def same_or_other(xs: list[float]) -> float:
+    x, y = xs[0], xs[1]
+    return x * (2.0 if x is y else 1.0)
+
+
+def how_many(xs: list[float]) -> float:
+    return xs[0] * len({id(x) for x in xs})
+
+
+@pytest.mark.parametrize("f", [pairs, same_or_other, how_many])
+@pytest.mark.parametrize("number", [float, np.float64])
+def test_one_float_that_comes_twice(f: Callable[[list[Any]], float], number: Any) -> None:
+    """Which of them are one object is part of what a program answers."""
+    compiled = rg.compile(f)
+    for k in range(12):
+        a, b, c = number(f"{k}.25"), number(f"{k}.25"), number(f"{k}.75")
+        for xs in ([a, b, c], [a, a, c], [c, b, c], [c, c, a], [a, c, b]):
+            assert compiled(xs) == pytest.approx(f(xs), rel=1e-12)
+            assert compiled.value_and_grad(xs)[0] == pytest.approx(rg.value_and_grad(f)(xs)[0], rel=1e-12)
+    assert compiled.stats().eager == 0
+
+
+def test_floats_beside_objects_that_are_compared_are_any() -> None:
+    """Which of them are one object is no question where parts of what is compared are read."""
+
+    def pull(bodies: list[Part], masses: list[float]) -> Any:
+        total = 0.0
+        for i, one in enumerate(bodies):
+            for k, other in enumerate(bodies):
+                if one is not other:
+                    total += masses[i] * masses[k] * (one.x - other.x) ** 2
+        return total
+
+    compiled = rg.compile(pull)
+    bodies = [Part(0.5 * k, None) for k in range(3)]
+    for masses in ([1.0, 1.0, 1.0], [1.0, 2.0, 1.0], [1.0, 2.0, 3.0], [2.0, 2.0, 1.0]):
+        assert compiled(bodies, masses) == pull(bodies, masses)
+    assert compiled.stats().traces == 1

@@ -138,6 +138,8 @@ class _Reader:
     def _certain(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         """The same of what is in each call what it is in this one, or another one like it."""
         kind = type(thing)
+        if not differentiate and self._asks.same_numbers and (kind is float or kind is np.float64):
+            return self._container(thing)
         if kind is float:
             return self._float(thing, differentiate)
         if not differentiate and (self._tells_apart or equals_itself_alone(kind)) and self._is_told_apart(thing):
@@ -153,7 +155,7 @@ class _Reader:
             return self._index(thing)
         if isinstance(thing, Value):
             return self._value(thing, differentiate)
-        if isinstance(thing, float) and kind is not np.float64:
+        if isinstance(thing, float) and kind is not np.float64 and kind is not float:
             raise Unsuitable(
                 f"an argument is a float of type {kind.__name__}, which may compute otherwise: pass a float"
             )
@@ -327,7 +329,8 @@ class _Reader:
         self, keys: Iterable[Any], things: Collection[Any], differentiate: bool
     ) -> tuple[list[Any], list[tuple[Any, ...]]]:
         """The tracers and the specs of all parts of something."""
-        if not differentiate and not self._varying and _FLAT.issuperset(map(type, things)):
+        are_one_by_one = differentiate or self._varying or self._asks.same_numbers
+        if not are_one_by_one and _FLAT.issuperset(map(type, things)):
             return self._row(things)
         pairs = [self._inside(key, thing, differentiate) for key, thing in zip(keys, things, strict=False)]
         return [tracer for tracer, _ in pairs], [spec for _, spec in pairs]
@@ -403,6 +406,7 @@ class _Reader:
         if kind in (list, tuple):
             kinds = set(map(type, thing))
             are_floats = kinds == {float} and self._column not in self._varying.lists_of_optional()
+            are_floats = are_floats and (differentiate or not self._asks.same_numbers)
             if are_floats or (differentiate and kinds == {float, int}):
                 return self._floats(thing, differentiate)
         keys = repeat(IN_LIST) if isinstance(thing, list) else count()

@@ -20,9 +20,11 @@ from .reach.contents import contents_of_cell
 __all__ = [
     "ANY_ATTRIBUTE",
     "IDENTITY",
+    "MATCH_CLASS",
     "NUMBERS",
     "TALKS",
     "TYPES",
+    "are_numbers",
     "asked_for",
     "asks_for_layout",
     "asks_for_numbers",
@@ -33,8 +35,10 @@ __all__ = [
     "catches_missing",
     "changed_attributes",
     "codes_of",
+    "compares_dtypes",
     "compares_objects",
     "compares_types",
+    "compares_variables",
     "global_names",
     "handed_on",
     "is_of_dataclass",
@@ -45,6 +49,7 @@ __all__ = [
     "reached_by_name",
     "tests_identity",
     "tests_none",
+    "tests_truth",
 ]
 
 #: Classes of which there are stand-ins in a trace.
@@ -148,6 +153,26 @@ _OF_LAYOUT = frozenset(
 )
 
 
+@functools.lru_cache(maxsize=512)
+def compares_dtypes(code: types.CodeType) -> bool:
+    """Whether code asks what the items of an array are that it has made, or was given: not whether they are objects."""
+    if "dtype" not in code.co_names:
+        return False
+    found = [now for now in dis.get_instructions(code) if now.opname not in ("CACHE", "PRECALL", "PUSH_NULL")]
+    for at, (before, now) in enumerate(itertools.pairwise(found), 2):
+        if now.opname == "LOAD_ATTR" and now.argval == "dtype" and before.opname.startswith(("LOAD_FAST", "CALL")):
+            after = found[at : at + 3]
+            is_of_objects = any(one.argval == "object" for one in after)
+            compares = any(one.opname in _COMPARES for one in after) and not is_of_objects
+            if compares or "issubdtype" in code.co_names or after[0].opname in _READS:  # .kind
+                return True
+    return False
+
+
+_COMPARES = frozenset({"COMPARE_OP", "IS_OP", "CONTAINS_OP"})
+_READS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+
+
 def changed_attributes(code: types.CodeType) -> set[str]:
     """The names of attributes that code may change, and of what may change any; not of an object that is being made."""
     if code.co_name == "__init__" and code.co_filename == "<string>":  # by @dataclass
@@ -221,6 +246,41 @@ def compares_objects(function: types.FunctionType) -> bool:
     return False
 
 
+@functools.lru_cache(maxsize=512)
+def compares_variables(code: types.CodeType) -> bool:
+    """Whether code, or code in it, asks which objects variables hold that may be numbers: no part of them is read."""
+    for one in codes_of(code):
+        if _IS_OP not in one.co_code[::2] and "id" not in one.co_names:
+            continue
+        found = [now for now in dis.get_instructions(one) if now.opname not in ("CACHE", "PRECALL", "PUSH_NULL")]
+        asked, parted = list[tuple[str, ...]](), set[str]()
+        for first, second, now in zip(found, found[1:], found[2:], strict=False):
+            if now.opname == "IS_OP":
+                last = _loaded(second)
+                both = last if len(last) > 1 else (*_loaded(first)[-1:], *last)
+                asked += [both] if len(both) > 1 else []
+            elif now.opname == "BINARY_SUBSCR" or now.argrepr == "[]":
+                parted.update(_loaded(first)[-1:] or _loaded(second)[:1])
+            elif now.opname.startswith(_PARTS):
+                parted.update(_loaded(second)[-1:])
+            elif second.argval == "id" and second.opname == "LOAD_GLOBAL":
+                asked.append(_loaded(now))
+        if any(variables and parted.isdisjoint(variables) for variables in asked):
+            return True
+    return False
+
+
+def _loaded(instruction: dis.Instruction) -> tuple[str, ...]:
+    """The variables that an instruction loads, of the function or of one around it."""
+    if not instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF")):
+        return ()
+    return instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
+
+
+#: What reads a part of what was loaded last, or calls a method of it.
+_PARTS = ("LOAD_ATTR", "LOAD_METHOD", "GET_ITER", "UNPACK", "STORE_ATTR")
+
+
 def _is_of_its_own(before: Sequence[dis.Instruction], function: types.FunctionType) -> bool:
     """Whether what code has loaded last is None, or a variable that holds what no number or container can be."""
     last = before[-1]
@@ -251,6 +311,17 @@ _IS_OP = dis.opmap["IS_OP"]
 
 
 @functools.lru_cache(maxsize=512)
+def tests_truth(code: types.CodeType) -> bool:
+    """Whether code, or code in it, asks whether something is True itself, or False: ``case True`` does, too."""
+    for one in codes_of(code):
+        found = [*dis.get_instructions(one)] if _IS_OP in one.co_code[::2] else []
+        for at, now in enumerate(found):
+            if now.opname == "IS_OP" and any(type(load.argval) is bool for load in found[max(at - 2, 0) : at]):
+                return True
+    return False
+
+
+@functools.lru_cache(maxsize=512)
 def tests_none(code: types.CodeType) -> bool:
     """Whether code, or code in it, asks whether something is None."""
     for one in codes_of(code):
@@ -271,6 +342,11 @@ def asks_what_it_is(code: types.CodeType) -> bool:
 TYPES = frozenset({"issubclass", "type", "hasattr", "__class__"})
 #: What there is of numbers in a trace, and in a plain run.
 _NUMBERS = (engine.Value, float, int, bool)
+#: What plain numbers lack; of ``data`` and ``detach`` the tape says by itself when they are read.
+_OF_VALUES_ALONE = frozenset({*dir(engine.Value)} - {*dir(float), "data", "detach"})
+#: What functions raise that take a plain number and no Value, and what is that, too.
+_REFUSALS = frozenset({"TypeError", *_ANY_ERROR})
+MATCH_CLASS = dis.opmap["MATCH_CLASS"]
 
 
 def asks_for_numbers(function: types.FunctionType) -> bool:
@@ -279,7 +355,9 @@ def asks_for_numbers(function: types.FunctionType) -> bool:
     ``isinstance(tree, str)`` does not: no number is a text. Other classes count where the code names them itself.
     """
     for code in codes_of(function.__code__):
-        if not TYPES.isdisjoint(code.co_names):
+        if not {*TYPES, "dtype", "dir"}.isdisjoint(code.co_names) or _asks_by_pattern(function, code):
+            return True
+        if _catches_what_numbers_lack(code):
             return True
         if "isinstance" not in code.co_names:
             continue
@@ -288,6 +366,30 @@ def asks_for_numbers(function: types.FunctionType) -> bool:
             if now.argval == "isinstance" and not _has_no_numbers(function, code, _second_argument(found, at)):
                 return True
     return False
+
+
+def _asks_by_pattern(function: types.FunctionType, code: types.CodeType) -> bool:
+    """Whether a ``case float():`` in code, or another class of which numbers may be, asks what something is."""
+    found = [*dis.get_instructions(code)] if MATCH_CLASS in code.co_code[::2] else []
+    found = [now for now in found if now.opname != "CACHE"]
+    loads = (found[at - 2 : at - 1] for at, now in enumerate(found) if now.opcode == MATCH_CLASS)
+    return any(not _has_no_numbers(function, code, each) for each in loads)
+
+
+def _catches_what_numbers_lack(code: types.CodeType) -> bool:
+    """Whether code goes on where one of a Value and a plain number raises: has no ``grad``, or is none for ``hex``."""
+    if not _REFUSALS.isdisjoint(code.co_names):
+        found = [*dis.get_instructions(code)]
+        checks = (at for at, now in enumerate(found) if now.opname == "CHECK_EXC_MATCH")
+        if any(load.argval in _REFUSALS for at in checks for load in found[max(at - _NEAR, 0) : at]):
+            return True
+    if _OF_VALUES_ALONE.isdisjoint(code.co_names) or not catches_missing(code):
+        return False
+    instructions = itertools.pairwise(dis.get_instructions(code))
+    return any(
+        now.opname in ("LOAD_ATTR", "LOAD_METHOD") and now.argval in _OF_VALUES_ALONE and before.opname != "LOAD_GLOBAL"
+        for before, now in instructions
+    )
 
 
 def _second_argument(code: Sequence[dis.Instruction], at: int) -> Sequence[dis.Instruction]:
@@ -323,9 +425,14 @@ def _has_no_numbers(function: types.FunctionType, code: types.CodeType, loads: S
             continue
         else:
             return False
-        if type(found) is not type or any(issubclass(kind, found) for kind in _NUMBERS):
+        if type(found) is not type or are_numbers(found):
             return False
     return bool(loads)
+
+
+def are_numbers(kind: type) -> bool:
+    """Whether numbers may be of a class: in a trace, or in a plain run."""
+    return any(issubclass(one, kind) for one in _NUMBERS)
 
 
 @functools.lru_cache(maxsize=512)

@@ -41,11 +41,14 @@ class Asks(NamedTuple):
 
     #: Which object a Value or a container is, which no tracer in its place can answer: the ids of captured containers.
     identity: frozenset[int] | None = None
+    same_numbers: bool = False  #: whether two plain numbers are one object
+    truth: bool = False  #: whether a comparison is True itself, or False
     kinds: bool = True  #: whether something is a Value or a plain number
     missing: bool = False  #: whether something has an attribute, which a record may have beside its fields
     types: bool = False  #: what only a number itself tells: its type, that one's methods; or a cache keeps it
     copies: bool = False  #: whether two containers are one, which are one in a copy, too
     layout: bool = False  #: how arrays lie in memory
+    dtypes: bool = False  #: what their items are, which are objects where numbers are traced
     #: What a bounded cache has: objects, of which it would drop others for what a trace puts there.
     bounded: bool = False
     changed: frozenset[str] = frozenset()  #: nothing, but it may change attributes of these names, and put them back
@@ -60,9 +63,23 @@ class Asks(NamedTuple):
         containers = frozenset(id(thing) for kind, thing, _ in reach.places.found if kind in _CONTAINERS)
         identity = containers if reach.tests_identity else None
         bounded = any(results and is_bounded(cached) for cached, results in reach.caches)
-        of_objects = reach.asks_kinds, reach.asks_missing, reach.asks_types, reach.copies
-        changed = frozenset(reach.changed), reach.changes, *_captured(reach)
-        return Asks(identity, *of_objects, reach.asks_layout, bounded, *changed)
+        captured, captured_kinds = _captured(reach)
+        return Asks(
+            identity,
+            same_numbers=reach.tests_identity and reach.compares_numbers,
+            truth=reach.tests_truth,
+            kinds=reach.asks_kinds,
+            missing=reach.asks_missing,
+            types=reach.asks_types,
+            copies=reach.copies,
+            layout=reach.asks_layout,
+            dtypes=reach.asks_dtypes,
+            bounded=bounded,
+            changed=frozenset(reach.changed),
+            changes=reach.changes,
+            captured=captured,
+            captured_kinds=captured_kinds,
+        )
 
 
 def _captured(reach: Reach) -> tuple[frozenset[int], frozenset[type]]:

@@ -153,7 +153,14 @@ class BoolTracer(ComparisonTracer):
         return format(bool(self), spec)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return bool, (bool(self),)
+        self._recorder.untraceable("copies a comparison out of the trace")
+        return bool, (self.outcome,)
+
+    def __copy__(self) -> BoolTracer:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> BoolTracer:
+        return self
 
     def __getattr__(self, name: str) -> Any:
         return getattr(bool(self), name)

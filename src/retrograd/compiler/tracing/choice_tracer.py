@@ -247,6 +247,7 @@ class ChoiceTracer:
         return getattr(self.plain(), name)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        self._recorder.untraceable("copies a traced number out of the trace")
         return self.kind, (self.plain(),)
 
     def __copy__(self) -> ChoiceTracer:

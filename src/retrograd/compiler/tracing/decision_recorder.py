@@ -6,6 +6,7 @@ condition chooses is a node, or the tracer of a number, an int or a text.
 
 from __future__ import annotations
 
+import itertools
 import math
 import struct
 import sys
@@ -27,12 +28,16 @@ from .choice_tracer import LARGEST, ChoiceTracer, choice_among, is_choice, own_k
 from .float_tracer import FloatTracer, is_tracer
 from .outcomes import Site
 from .recording import Guard, Recording
+from .result_kinds import kind_of, may_be_a_number
 
 __all__ = ["DecisionRecorder", "as_float"]
 
 
 #: So many nodes are looked at under a number that the function uses as a plain one.
 _MOST_UNDER = 256
+
+#: So many numbers are looked at for what some of them are, which takes some tenths of a second.
+_MOST_ASKED = 2_000_000
 
 #: Terms cancel if less than this part of their magnitudes is left.
 _CANCELS = 2.0**-20
@@ -51,6 +56,8 @@ _ARITHMETIC = frozenset(
     }
 )
 _INTS = frozenset({int, ChoiceTracer})
+#: The rows of what was chosen, by an order, an index or a condition.
+_CHOOSE = frozenset({"identity", "where"})
 
 #: What rounds a float to an int.
 _ROUNDED: dict[str, Callable[[float], int]] = {
@@ -94,6 +101,8 @@ class DecisionRecorder(ABC):
         self._chosen: list[Value] = []  # by conditions: kept, so that their ids stay theirs
         self._chooses = False  # ints or texts, which results may hold
         self._chooses_ints = False  # as numbers, beside floats
+        self._asked = 0  # how many numbers were looked at for what some are
+        self._values: dict[int, Value] = {}  # that take the places of Values among the arguments
         self._numpys: set[int] = set()  # the leaves that are NumPy's numbers, by their ids
         self._numpys_ints: set[int] = set()  # nodes that NumPy's functions give as ints
         self._ints_or_floats: set[int] = set()  # nodes of max and min, of an int and floats
@@ -128,6 +137,64 @@ class DecisionRecorder(ABC):
         sentence = f"{where or current_location() or 'the function'} {what}, which a compiled program cannot do."
         if sentence not in self._recording.graph_breaks:
             self._recording.graph_breaks.append(sentence)
+
+    @property
+    def traces_floats(self) -> bool:
+        """Whether there are floats among the arguments."""
+        return bool(self._numbers)
+
+    def value(self, leaf: Value) -> Value:
+        """The leaf that takes the place of a Value among the arguments: ``leaf``, which is another object."""
+        self._values[id(leaf)] = leaf
+        return leaf
+
+    def hashed(self, value: Value) -> None:
+        """``hash(value)``, as sets and dicts ask for it: by its identity, where a plain number has its own."""
+        if id(value) in self._values:
+            self.untraceable("looks an argument up by its identity")
+        may_be_chosen = not self._recording.asks_which and engine.row_name(value) in _CHOOSE
+        chosen = itertools.chain((one.node for one in self._recording.selections), self._chosen)
+        if may_be_chosen and any(one is value for one in chosen):
+            self._recording.asks_which = True  # Python has one of those it was chosen from
+        else:
+            self.ask_kind(value)
+
+    def _kind_varies(self, results: Sequence[Value | float]) -> bool:
+        if not self._mixed or self._as_number:
+            return False
+        before = engine.set_tracer(None)
+        try:
+            return not self._are_surely_values(results)
+        finally:
+            engine.set_tracer(before)
+
+    def _kind_is_unknown(self, result: Value | float) -> bool:
+        if self._mixed:
+            return may_be_a_number(result, {*self._mixed, *self._numbers})
+        return self._chooses_ints
+
+    def ask_kind(self, value: Value) -> None:
+        """The function does with a Value what it could not do with a plain number, or what gives something else there.
+
+        A guard sees to it that it is a Value in other calls; where that is not enough, decisions do. The tape asks,
+        which does not report what this does.
+        """
+        if self._mixed and not self._recording.asks_kind:
+            self._asked += len(self._mixed) + len(self._numbers)
+            self._recording.asks_kind = self._asked > _MOST_ASKED or not self._are_surely_values([value])
+
+    def _are_surely_values(self, results: Sequence[Value | float]) -> bool:
+        """Whether results are Values in each call, or at least in those that further guards let pass."""
+        before = engine.set_recording(True)
+        try:
+            kinds = [kind_of(one, self._recording.selections, self._mixed, self._numbers) for one in results]
+        finally:
+            engine.set_recording(before)
+        asked = {id(kind): kind for kind in kinds if isinstance(kind, Value)}.values()
+        if any(kind is None or kind is False for kind in kinds) or not all(engine.concrete(kind) > 0 for kind in asked):
+            return False
+        self._recording.positive += asked
+        return True
 
     def look_up(self) -> None:
         """A number is about to be hashed. Raises TypeError where a cache may keep it that cannot be cleared."""
@@ -200,6 +267,19 @@ class DecisionRecorder(ABC):
         plain = tuple(kind for kind in kinds if type(kind) in (type, ABCMeta))
         if len({issubclass(one, plain) for one in found}) > 1:
             self.untraceable("asks whether a number is an int, or one of NumPy's")
+
+    def class_of(self, thing: Any) -> type:
+        """What ``type`` gives of a traced number: a graph break, if that cannot be known."""
+        if is_tracer(thing) and id(thing._node) in self._numpys:
+            return np.float64
+        if is_comparison(thing):
+            is_unsure = self.may_be_numpys(thing)
+        else:
+            unsure = self._numpys | self._numpys_ints | self._ints_or_floats
+            is_unsure = is_tracer(thing) and self._come_from(unsure, [thing._node])
+        if is_unsure:
+            self.untraceable("asks whether a number is an int, or one of NumPy's")
+        return own_kind(thing) if is_choice(thing) else bool if is_comparison(thing) else float
 
     def concrete(self, value: Value) -> float:
         """The concrete number of a node in this run."""

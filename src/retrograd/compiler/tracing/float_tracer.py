@@ -138,7 +138,8 @@ class FloatTracer(engine.NumberTracer):
             return "<a number of a trace that has ended>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return float, (self._leave("copies a traced number out of the trace"),)
+        self._recorder.untraceable("copies a traced number out of the trace")
+        return float, (self._number,)
 
     def __copy__(self) -> FloatTracer:
         return self

@@ -10,6 +10,7 @@ import builtins
 import dis
 import functools
 import itertools
+import json
 import math
 import os
 import sys
@@ -27,7 +28,7 @@ from ..guards.libraries import is_library
 from .bool_tracer import is_comparison
 from .choice_tracer import is_choice
 from .float_tracer import is_tracer
-from .followed_numpy import FOLLOWED, is_instance
+from .followed_numpy import FOLLOWED, class_of, is_instance
 
 __all__ = ["follower_of", "following", "is_traced", "own_code"]
 
@@ -123,6 +124,18 @@ def _constants(things: Any) -> list[float]:
     return [*map(float, plain)] if is_plain else []
 
 
+def _dumps(*arguments: Any, **options: Any) -> str:
+    """``json.dumps(…)``, which refuses a tracer, and would write a number."""
+    rest = [*arguments]
+    while rest:
+        thing = rest.pop()
+        if is_traced(thing) or is_comparison(thing):
+            _recorder_of(thing).untraceable("turns a number into text")
+        elif type(thing) in (list, tuple, dict):
+            rest += thing.values() if type(thing) is dict else thing
+    return json.dumps(*arguments, **options)
+
+
 def _recorder_of(thing: Any) -> Any:
     thing = _item(thing)
     return _recorder_of(next(filter(is_traced, thing))) if type(thing) in (list, tuple) else thing._recorder
@@ -137,12 +150,14 @@ _FOLLOWERS: dict[Any, Callable[..., Any]] = {
     float: _float,
     int: _int,
     isinstance: is_instance,
+    type: class_of,
+    json.dumps: _dumps,
     **{getattr(math, name): _following(math, name) for name in _NAMES},
     **{getattr(np, name): _following(np, name) for name in _NUMPYS},
     np.interp: _interpolated,
     **FOLLOWED,
 }
-_KINDS = frozenset({type, types.BuiltinFunctionType, np.ufunc, type(np.interp)})
+_KINDS = frozenset({type, types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.interp)})
 _INEXACT_ONES = frozenset({np.interp, *(getattr(math, name) for name in _INEXACT.intersection(_NAMES))})
 
 
@@ -160,6 +175,7 @@ class _Module:
 #: Modules with functions that are followed, and their names.
 _MODULES: dict[types.ModuleType, frozenset[str]] = {
     math: frozenset(_NAMES),
+    json: frozenset({"dumps"}),
     np: frozenset({"interp", *_NUMPYS, *(function.__name__ for function in FOLLOWED)}),
 }
 _PROXIES = {(module, exact): _Module(module, exact) for module in _MODULES for exact in (False, True)}

@@ -24,7 +24,7 @@ from .bool_tracer import BoolTracer, array_of_one, is_comparison
 from .choice_tracer import is_choice
 from .float_tracer import is_tracer
 
-__all__ = ["FOLLOWED", "METHODS", "accumulated", "as_float", "as_numpys", "each_class", "is_instance"]
+__all__ = ["FOLLOWED", "METHODS", "accumulated", "as_float", "as_numpys", "class_of", "each_class", "is_instance"]
 
 
 def _is_traced(thing: Any) -> bool:
@@ -52,6 +52,15 @@ def is_instance(thing: Any, kinds: Any) -> Any:
     if is_tracer(thing) or is_choice(thing) or is_comparison(thing):
         thing._recorder.ask_class(thing, each_class(kinds))
     return isinstance(thing, kinds)
+
+
+def class_of(*arguments: Any, **options: Any) -> Any:
+    """``type(thing)``: that of the number for which a tracer stands."""
+    if len(arguments) == 1 and not options:
+        (thing,) = arguments
+        if is_tracer(thing) or is_choice(thing) or is_comparison(thing):
+            return thing._recorder.class_of(thing)
+    return type(*arguments, **options)
 
 
 def each_class(kinds: Any) -> list[Any]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 import threading
 from collections.abc import Callable, Collection, Container, Iterator, Sequence, Set
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ from ... import engine, errors
 from ...engine import Value
 from ...engine.numbers import is_number
 from ...engine.pytree import single_output
-from ...engine.source_lines import current_location, record_sources
+from ...engine.source_lines import current_location, is_users, record_sources
 from ...index import IndexTracer, position_in
 from ..calls.outputs import OutputsOfTrace, is_single, leaves_of, outputs_of, settled
 from ..guards.builtin_overrides import extremes
@@ -40,7 +41,6 @@ from .choice_tracer import ChoiceTracer, TextArgumentTracer, is_choice, largest_
 from .decision_recorder import DecisionRecorder, as_float
 from .float_tracer import FloatTracer, is_tracer
 from .recording import FIRST, Choice, IndexGuard, Recording, Selection
-from .result_kinds import kind_of, may_be_a_number
 from .selection_graph import comparisons_of, label_of, may_have_derivatives, read_by, under_by_any_choice
 
 __all__ = ["MOST_INDEX", "Recorder", "TooManyDerivativesError", "active_recorder", "selecting"]
@@ -103,12 +103,15 @@ class Recorder(DecisionRecorder):
         self,
         tests_identity: bool = False,
         decides_kinds: bool = False,
+        decides_which: bool = False,
         as_number: bool = False,
         wants_ints: bool = False,
         derives_by_floats: bool = False,
         orders_lists: bool = True,
     ) -> None:
-        super().__init__(tests_identity and not _current.identity_is_converted, decides_kinds, as_number, wants_ints)
+        tests_identity = decides_which or (tests_identity and not _current.identity_is_converted)
+        super().__init__(tests_identity, decides_kinds, as_number, wants_ints)
+        self._decides_which = decides_which
         #: Whether derivatives are taken by float arguments, as if these were Values.
         self.derives_by_floats: bool = derives_by_floats
         self._orders_lists = orders_lists  # else max of a list of floats is the op table's: equals share the gradient
@@ -120,7 +123,6 @@ class Recorder(DecisionRecorder):
         self._indices: dict[int, int] = {}  # by their slots
         self._steps = 0  # of the sweeps that are recorded
         self._decided: set[int] = set()  # selections that are guards, too
-        self._values: dict[int, Value] = {}  # that take the places of Values among the arguments
 
     # --- the tracers, and the run ---------------------------------------------------------------------
 
@@ -137,11 +139,6 @@ class Recorder(DecisionRecorder):
         if are_numpys:
             self._numpys.update(map(id, leaves))
         return list(map(FloatTracer, repeat(self), leaves, numbers))
-
-    def value(self, leaf: Value) -> Value:
-        """The leaf that takes the place of a Value among the arguments: ``leaf``, which is another object."""
-        self._values[id(leaf)] = leaf
-        return leaf
 
     def index(self, slot: int, value: int, leaf: Value | None = None) -> IndexTracer:
         """The tracer of an Index argument, number ``slot`` of the indices; ``leaf``: the same as a number."""
@@ -352,13 +349,13 @@ class Recorder(DecisionRecorder):
             if len(set(lengths)) > 1:
                 raise errors.unequal_rows(lengths)
             return [self._selected(column, index) for column in zip(*items, strict=True)]
-        if kinds == {Value}:
+        if kinds == {Value} and not self._decides_which:
             node = self._selection(items, index)
             if self._mixed and any(map(engine.row_name, items)):  # so may candidates be that are computed
                 self._mixed.add(id(node))
             return node
         any_value = any(isinstance(item, Value) for item in items)
-        if any_value and self._decides_kinds:
+        if any_value and (self._decides_kinds or self._decides_which):
             bool(self.compare_index("==", index, index._value, True))  # which decides
             return items[index._value]
         node = self._selection(tuple(self._candidate(item, position) for position, item in enumerate(items)), index)
@@ -376,6 +373,8 @@ class Recorder(DecisionRecorder):
 
     def data(self, value: Value) -> FloatTracer | float:
         """``value.data``."""
+        if is_users(sys._getframe(1)):  # a transform reads the data of derivatives, which are Values
+            self.ask_kind(value)
         try:
             return FloatTracer(self, engine.apply("detach", value), value.data)
         except errors.ForeignThreadError:
@@ -384,6 +383,8 @@ class Recorder(DecisionRecorder):
 
     def detach(self, value: Value) -> Value:
         """``value.detach()``."""
+        if is_users(sys._getframe(1)):
+            self.ask_kind(value)
         try:
             return engine.apply("detach", value)
         except errors.ForeignThreadError:
@@ -431,11 +432,6 @@ class Recorder(DecisionRecorder):
     def truth(self, value: Value, outcome: bool) -> None:
         """``bool(value)``."""
         self.guard("bool", value, None, outcome)
-
-    def hashed(self, value: Value) -> None:
-        """``hash(value)``, as sets and dicts ask for it."""
-        if id(value) in self._values:
-            self.untraceable("looks an argument up by its identity")
 
     def first_order(self, name: str) -> None:
         """A primitive of the user's, in whose place the recording has terms with the same first derivatives."""
@@ -562,27 +558,6 @@ class Recorder(DecisionRecorder):
             return engine.apply("identity", candidate)
         finally:
             engine.set_recording(before)
-
-    def _kind_varies(self, results: Sequence[Value | float]) -> bool:
-        return bool(self._mixed) and not self._as_number and not self._are_surely_values(results)
-
-    def _kind_is_unknown(self, result: Value | float) -> bool:
-        if self._mixed:
-            return may_be_a_number(result, {*self._mixed, *self._numbers})
-        return self._chooses_ints
-
-    def _are_surely_values(self, results: Sequence[Value | float]) -> bool:
-        """Whether results are Values in each call, or at least in those that further guards let pass."""
-        before = engine.set_tracer(None)
-        try:
-            kinds = [kind_of(one, self._recording.selections, self._mixed, self._numbers) for one in results]
-        finally:
-            engine.set_tracer(before)
-        asked = {id(kind): kind for kind in kinds if isinstance(kind, Value)}.values()
-        if any(kind is None or kind is False for kind in kinds) or not all(engine.concrete(kind) > 0 for kind in asked):
-            return False
-        self._recording.positive = list(asked)
-        return True
 
 
 #: The operations in which Python's floats raise; the others give infinities.

@@ -129,6 +129,10 @@ class Recording:
     #: ask; a plain call does.
     kind_unknown: bool = False
     positive: list[Value] = field(default_factory=list)
+    #: Whether the function asked of something whether it is a Value or a plain number, or which of several Values it
+    #: is, where no guard beside a decision tells that.
+    asks_kind: bool = False
+    asks_which: bool = False
 
     #: Whether the result is known to be an int: what a decision chose. What is computed from such a number is a float.
     is_int: bool = False

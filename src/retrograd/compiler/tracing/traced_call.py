@@ -62,14 +62,15 @@ def trace(
     number is all the same. ``derives_by_floats``: whether derivatives are taken by float arguments.
     """
     as_number |= differentiate_first  # which gives a float in either case
-    decides_kinds = False
+    decides_kinds = decides_which = False
     while True:
         if described is not None and described.asks == asks:
             recorder, signature, _ = described
         else:
             recorder = Recorder(
-                asks.identity is not None,
+                asks.identity is not None or asks.truth,
                 decides_kinds,
+                decides_which,
                 as_number=as_number,
                 wants_ints=asks.types,
                 derives_by_floats=derives_by_floats,
@@ -78,6 +79,8 @@ def trace(
                 signature = signature_of(arguments, recorder, differentiate_first, asks, varying, several)
             except Unsuitable as problem:
                 return Cause(Reason.UNSUITABLE_ARGUMENT, str(problem))
+        if asks.dtypes and recorder.traces_floats:
+            return Cause(Reason.GRAPH_BREAK, "the function asks for the dtype of an array, which is another in a trace")
         described, recorder.is_exact, recorder.is_kept = None, exact, asks.bounded  # a recorder runs once
         held = contents(signature.tracers)
         if differentiate_first:  # as in EagerRunner.run
@@ -104,11 +107,13 @@ def trace(
         signature.take_any_text(recorder.read_texts)
         for cotangent in recording.cotangents:
             signature.add_input(cotangent, False)
-        varies = recording.kind_varies or (recording.mixes_kinds and asks.kinds)
-        if not varies or decides_kinds:
+        varies = recording.kind_varies or (recording.mixes_kinds and asks.kinds) or recording.asks_kind
+        varies, picks = varies and not decides_kinds, recording.asks_which and not decides_which
+        if not varies and not picks:
             recording.guard_kind()
             return Traced(recording, signature, _obstacle(recording))
-        decides_kinds = True  # once more: which of a Value and a number is chosen is a guard now
+        # Once more: which of a Value and a number is chosen, or which of any, is a guard now.
+        decides_kinds, decides_which = True, decides_which or picks
 
 
 _CHANGES_ARRAY = "the function changes an array among its arguments, and another one may be the same; pass a copy"

@@ -203,7 +203,10 @@ class _Graph:
 def _traced(
     function: Callable[..., Any], arguments: Sequence[Any], known: Conversions, argnums: Sequence[int] | None = None
 ) -> _Graph:
-    asks, functions = asks_of(function, arguments)._replace(identity=None), functions_of(function, arguments)
+    asks, functions = (
+        asks_of(function, arguments)._replace(identity=None, same_numbers=False),
+        functions_of(function, arguments),
+    )
 
     def run() -> Traced | Cause:
         return trace(

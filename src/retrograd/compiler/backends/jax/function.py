@@ -291,9 +291,9 @@ def to_jax(
 
 
 def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Recording, Signature]:
-    asks = asks_of(function, arguments)._replace(identity=None)
+    asks = asks_of(function, arguments)._replace(identity=None, same_numbers=False)
     # Maxima of lists become families of reductions, as in attention; to find the first of equals takes longer.
-    recorder = Recorder(wants_ints=asks.types, derives_by_floats=True, orders_lists=False)
+    recorder = Recorder(asks.truth, wants_ints=asks.types, derives_by_floats=True, orders_lists=False)
     try:
         signature = signature_of(arguments, recorder, False, asks)
     except Unsuitable as problem:
@@ -305,6 +305,12 @@ def _traced(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Rec
         raise errors.not_traceable(function, "it changes an argument, which no call of the JAX function would do")
     if recording.graph_breaks:
         raise errors.not_traceable(function, recording.graph_breaks[0])
+    if recording.asks_kind or recording.asks_which:
+        raise errors.not_traceable(
+            function,
+            "it asks which of several numbers, or of a Value and a plain number, was chosen: as a key, or by .data; "
+            "choose with rg.maximum or rg.where",
+        )
     if recording.primitives:
         raise errors.not_traceable(
             function,

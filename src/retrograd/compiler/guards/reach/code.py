@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import dis
 import sys
 import types
 from collections.abc import Collection, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 
 from ..bytecode import (
     IDENTITY,
+    MATCH_CLASS,
     NUMBERS,
     TYPES,
     asked_for,
@@ -21,8 +21,10 @@ from ..bytecode import (
     catches_missing,
     changed_attributes,
     codes_of,
+    compares_dtypes,
     compares_objects,
     compares_types,
+    compares_variables,
     global_names,
     handed_on,
     is_of_dataclass,
@@ -30,6 +32,7 @@ from ..bytecode import (
     method_that_is_asked_for,
     named_in_texts,
     reached_by_name,
+    tests_truth,
 )
 from ..changed_containers import changes_of
 from ..libraries import is_library
@@ -41,7 +44,6 @@ __all__ = ["Code"]
 
 #: Names in code that may read any variable, of which no place knows.
 _ANY_VARIABLE = frozenset({"globals", "locals", "eval", "exec"})
-_MATCH_CLASS = dis.opmap["MATCH_CLASS"]
 
 
 class Code:
@@ -122,13 +124,16 @@ class Code:
         found, frontier = set().union(*map(named_in_texts, codes)), self._frontier
         frontier.copies |= "deepcopy" in names
         frontier.asks_layout |= any(map(asks_for_layout, codes))
+        frontier.asks_dtypes |= any(map(compares_dtypes, codes))
         if not is_of_dataclass(function.__code__):
             frontier.changed.update(*map(changed_attributes, codes))
             frontier.changes = max(frontier.changes, changes_of(function))
             frontier.asks_kinds = frontier.asks_kinds or asks_for_numbers(function)
             frontier.asks_types |= not TYPES.isdisjoint(names)
+            frontier.compares_numbers |= compares_variables(function.__code__)
+            frontier.tests_truth |= tests_truth(function.__code__)
             frontier.tests_identity |= compares_objects(function) or not IDENTITY.isdisjoint(names)
-        if any(_MATCH_CLASS in code.co_code[::2] for code in codes):
+        if any(MATCH_CLASS in code.co_code[::2] for code in codes):
             frontier.asks_types |= not NUMBERS.isdisjoint(names)  # case int():
             found.add("getattr")
         if any(map(catches_missing, codes)):

@@ -26,11 +26,14 @@ class Frontier:
         used: the names in the code that is reached.
         graph_break: what a function that is reached does, and no program can, as a sentence without a dot.
         tests_identity: code that is reached may ask which object a Value is.
+        compares_numbers: that may be of variables which hold numbers.
+        tests_truth: it may ask whether something is True or False itself.
         asks_kinds: it may ask whether something is a Value or a plain number.
         asks_types: it may ask for its type, or which methods that has.
         asks_missing: it asks for attributes that may be missing.
         copies: it may make copies of containers in which what was one object is one.
         asks_layout: it may ask how arrays lie in memory.
+        asks_dtypes: it may ask what the items of an array are.
         changed: the names of attributes that it may change; what changes any, itself.
         changes: which containers that it has not made itself it may change.
     """
@@ -40,11 +43,14 @@ class Frontier:
         self.used: UsedNames = UsedNames()
         self.graph_break: str = ""
         self.tests_identity: bool = False
+        self.compares_numbers: bool = False
+        self.tests_truth: bool = False
         self.asks_kinds: bool = False
         self.asks_types: bool = False
         self.asks_missing: bool = False
         self.copies: bool = False
         self.asks_layout: bool = False
+        self.asks_dtypes: bool = False
         self.changed: set[str] = set()
         self.changes: Changes = Changes.NONE
         self._seen: set[int] = set()

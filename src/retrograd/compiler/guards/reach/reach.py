@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from ..bytecode import TALKS
+from ..bytecode import TALKS, are_numbers
 from ..libraries import READERS, is_library, moves_on, of_a_library
 from .classes import NAMESPACES, Kind
 from .code import Code
@@ -44,6 +44,8 @@ _OPEN = (*NAMESPACES, collections.UserDict, collections.UserList, collections.Ch
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 #: What holds a function or a class.
 _WRAPPERS = (staticmethod, classmethod, property, super, types.GenericAlias, type(functools.cmp_to_key(max)), np.ufunc)
+#: What functions of ``singledispatch`` run.
+_DISPATCHES = functools.singledispatch(max).__code__  # type: ignore[attr-defined]
 #: What draws random numbers; its state changes when it does.
 GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
 
@@ -161,6 +163,8 @@ class Reach(Frontier):
         if own or not is_library(thing.__globals__.get("__name__")):
             self._code.function(thing, path)
             return
+        if thing.__code__ is _DISPATCHES and any(map(are_numbers, {*vars(thing)["registry"]} - {object})):
+            self.asks_kinds = self.asks_types = True
         # A library's wrapper around what may be the user's: @rg.no_grad(), rg.grad(f), @rg.primitive(…).
         for content in chain.from_iterable(map(contents_of_cell, thing.__closure__ or ())):
             if type(content) is not weakref.WeakKeyDictionary:  # singledispatch remembers classes in one
