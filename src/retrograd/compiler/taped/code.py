@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -30,6 +31,7 @@ _DEPTH = 400
 _AT_TERMS, _AT_END, _AT_NODES = (CONTEXT[name] for name in ("terms", "end", "nodes"))
 
 
+@dataclass(slots=True)
 class TapedResult:
     """What a run gave.
 
@@ -40,10 +42,10 @@ class TapedResult:
         is_node: Whether that was computed of a Value.
     """
 
-    __slots__ = ("gradients", "is_node", "kind", "number")
-
-    def __init__(self, number: float, gradients: list[float], kind: Type, is_node: bool) -> None:
-        self.number, self.gradients, self.kind, self.is_node = number, gradients, kind, is_node
+    number: float
+    gradients: list[float]
+    kind: Type
+    is_node: bool
 
 
 class _Memory:

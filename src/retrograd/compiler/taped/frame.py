@@ -246,19 +246,23 @@ class Frame:
         writer: Writer | None = None,
         outer: Frame | None = None,
     ) -> None:
-        self.program, self.function, self.kinds, self.outer, self.path = program, function, kinds, outer, path
-        self.w = writer or Writer()
-        self.math = Arithmetic(self.w, program.rows)
+        self.program: Program = program
+        self.function: FunctionType = function
+        self.kinds: dict[str, Type] = kinds
+        self.outer: Frame | None = outer
+        self.path: Any = path
+        self.w: Writer = writer or Writer()
+        self.math: Arithmetic = Arithmetic(self.w, program.rows)
         self.variables: dict[str, Variable] = {}
         self.own: set[str] = set()  # the names that it assigns
         self.lent: dict[str, Frame] = {}  # the frames around it whose variables it uses
         self.fixed: dict[str, Typed] = {}  # what names are known to hold in an iteration that is written out
         self.loops: list[Loop] = []
-        self.is_comprehension = False
+        self.is_comprehension: bool = False
         self.around: list[Any] = []  # the generators that are written into each other, around this one
         self.give_item: Callable[[Typed], None] | None = None  # what a generator does with what it yields
         self._body: list[Any] = []
-        self.end = self.w.name("end")
+        self.end: str = self.w.name("end")
         self.result: Variable | None = None
         self.returned: Type = UNKNOWN
 

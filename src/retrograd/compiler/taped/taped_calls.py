@@ -71,7 +71,8 @@ class TapedCalls:
 
     def forget(self) -> None:
         """Drop all code, as if no call had been seen."""
-        self.hits, self.why_not = 0, ""
+        self.hits: int = 0
+        self.why_not: str = ""
         self._codes: list[_Code] = []
         self._pending: TapedProgram | None = None
         self._misses, self._next, self._paused, self._since = 0, _FIRST, 0, 0

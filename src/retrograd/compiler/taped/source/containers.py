@@ -466,7 +466,8 @@ class counted:  # noqa: N801
 
     def __init__(self, f: Frame, count: str) -> None:
         self._f, self._place = f, f.w.allocate("i64")
-        self._head, self.end = f.w.name("head"), f.w.name("end")
+        self._head = f.w.name("head")
+        self.end: str = f.w.name("end")
         f.w.store("i64", "0", self._place)
         f.w.block(self._head)
         self.index: str = f.w.load("i64", self._place)
