@@ -18,7 +18,7 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='machine code needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
-    from retrograd.compiler.taped import taped_calls
+    from retrograd.compiler.taped import answers, taped_calls
 
 
 def walk(xs: list[Any], rate: Any, limit: float = 1.0) -> Any:
@@ -195,8 +195,8 @@ def test_what_gives_other_numbers_is_given_up(monkeypatch: pytest.MonkeyPatch) -
         result.number += 0.5
         return result
 
-    plainly = taped_calls.TapedCode.run
-    monkeypatch.setattr(taped_calls.TapedCode, "run", wrong)
+    plainly = answers.TapedCode.run
+    monkeypatch.setattr(answers.TapedCode, "run", wrong)
     compiled = rg.compile(walk, tier="llvm")
 
     def call() -> None:

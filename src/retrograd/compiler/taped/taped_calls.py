@@ -7,27 +7,21 @@ code here keeps the control flow of the function and records a tape as it runs, 
 
 from __future__ import annotations
 
-import math
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ... import engine
-from ...engine import Value, unrecorded
-from ...engine.pytree import Structure, flatten
+from ...engine import SpecializationCache
 from ..backends.llvm.jit import available, object_of
 from ..backends.process import Run, here
-from ..calls.eager import EagerRunner, Method, Result, answer, number_of
-from ..calls.fused_node import FusedOperation
-from ..comparison import TOLERANCE
+from ..calls.eager import EagerRunner, Method
 from ..reports.notices import Notices, runs_as_it_is
 from ..reports.reasons import Reason
 from ..request import Options
-from .code import TapedCode, TapedResult
-from .constants import leaf_numbers
-from .entry import TapedProgram, positional, written
-from .packing import Packed
-from .types import BOOL, FLOAT, INT, NotTypedError
+
+if TYPE_CHECKING:
+    from .answers import Answers
+    from .entry import TapedProgram
 
 __all__ = ["TapedCalls"]
 
@@ -39,10 +33,6 @@ _ONE_IN = 4
 _FAILURES = 32
 #: After so many calls in a row that no program answered, none is tried in ever more calls, up to so many.
 _IN_A_ROW, _LONGEST = 6, 256
-#: So many answers are compared with the function, and then those whose number is a power of four.
-_COMPARED = 4
-
-_PLAIN: dict[Any, Any] = {FLOAT: float, INT: int, BOOL: bool}
 _ANSWERED = frozenset(
     [
         *(Reason.NEW_ARGUMENTS, Reason.GUARD_FAILED, Reason.PARAMETER_DELETED, Reason.STATE_CHANGED),
@@ -60,10 +50,9 @@ class TapedCalls:
     """
 
     def __init__(
-        self, function: Callable[..., Any], options: Options, eager: EagerRunner, cache: engine.SpecializationCache
+        self, function: Callable[..., Any], options: Options, eager: EagerRunner, cache: SpecializationCache
     ) -> None:
         self._function, self._eager, self._calls, self._pause = function, eager, cache.calls, cache.pause
-        self._name = getattr(function, "__name__", "compiled")
         self._at_once = options.tier == "llvm"
         self._possible = options.tier in ("auto", "llvm") and not options.exact and not options.verify
         self._notices = Notices()
@@ -73,7 +62,7 @@ class TapedCalls:
         """Drop all code, as if no call had been seen."""
         self.hits: int = 0
         self.why_not: str = ""
-        self._codes: list[_Code] = []
+        self._codes: list[Answers] = []
         self._pending: TapedProgram | None = None
         self._misses, self._next, self._paused, self._since = 0, _FIRST, 0, 0
         self._before = self._last = self._calls()
@@ -125,68 +114,21 @@ class TapedCalls:
 
     # --- answers --------------------------------------------------------------------------------------------
 
-    def _by(self, code: _Code, method: Method, arguments: tuple[Any, ...]) -> list[Any] | None:
-        try:
-            call = _Call.of(self._function, method, arguments)
-        except NotTypedError:
-            return None
-        if call is None:
-            return None
-        packed = code.code.packed(call.arguments, call.leaves, method is Method.CALL)
-        if packed is None:
-            return None
-        result = code.code.run(packed, method is not Method.CALL or bool(packed[2]))
-        if result is None:
-            self._failed(code)
-            return None
-        if method is Method.CALL and not (result.is_node or result.kind in _PLAIN):
-            return None  # which may be a Value or a number
-        is_recorded = method is not Method.CALL or engine.is_recording()  # else a plain run has no gradients
-        if is_recorded and code.is_due():
-            return [self._compared(code, call, packed, result, arguments)]
-        self.hits += 1
-        return [self._answer(call, packed, result)]
-
-    def _answer(self, call: _Call, packed: Packed, result: TapedResult) -> Any:
-        if call.structure is not None:
-            return result.number, call.structure.collect(result.gradients[: len(call.leaves)])
-        if call.method is Method.BACKWARD:
-            for value, gradient in zip(packed[2], result.gradients, strict=True):
-                value.grad += gradient
-            return result.number
-        if not result.is_node:
-            return _PLAIN[result.kind](result.number)
-        if not engine.is_recording():
-            return unrecorded(result.number)
-        operation = FusedOperation(self._name, self._function, call.given, result.number)
-        return Value(result.number, packed[2], operation, local_grads=result.gradients)
-
-    def _failed(self, code: _Code) -> None:
-        """Code has left a call to the function; if it does so most of the time, it is dropped."""
-        code.failures += 1
-        if code.failures >= _FAILURES and code.failures > code.answers:
-            self._codes.clear()
-            self.why_not = "it changes what it is given, raises, or gives numbers that are not finite"
-
-    def _compared(
-        self, code: _Code, call: _Call, packed: Packed, result: TapedResult, arguments: tuple[Any, ...]
-    ) -> Any:
-        """The function's own answer, which the code must have given."""
-        before = engine.set_recording(True)
-        try:
-            plain = self._eager.run(arguments, call.method.differentiates_first)
-            is_right = _is_right(call, packed, result, plain)
-            found = answer(call.method, plain)
-        finally:
-            engine.set_recording(before)
-        if is_right:
-            code.answers += 1
-            self.hits += 1
-        else:
-            self._codes.clear()
-            self.why_not = "its code gave other numbers than it does"
+    def _by(self, code: Answers, method: Method, arguments: tuple[Any, ...]) -> list[Any] | None:
+        """What code answers; it is dropped where it gives other numbers, or leaves most calls to the function."""
+        found = code.answer(method, arguments)
+        if code.is_wrong:
+            self._give_up("its code gave other numbers than it does")
             self._notices.once("taped", runs_as_it_is(self._function, self.why_not))
+        elif found is not None:
+            self.hits += 1
+        elif code.failures >= _FAILURES and code.failures > code.answers:
+            self._give_up("it changes what it is given, raises, or gives numbers that are not finite")
         return found
+
+    def _give_up(self, why: str) -> None:
+        self._codes.clear()
+        self.why_not = why
 
     # --- code -----------------------------------------------------------------------------------------------
 
@@ -195,18 +137,11 @@ class TapedCalls:
         if len(self._codes) >= _MOST_CODES:
             self.why_not = "its arguments have other types in nearly every call"
             return
-        try:
-            call = _Call.of(self._function, method, arguments)
-            if call is None:
-                return
-            program = written(call.function, call.arguments)
-        except NotTypedError as error:
-            self.why_not = str(error)
+        from .answers import program_of  # few functions need it
+
+        self._pending, self.why_not = program_of(self._function, method, arguments)
+        if self._pending is None:
             return
-        except Exception as error:  # the function itself answers, whatever is wrong here
-            self.why_not = f"its source could not be followed: {error!r}"
-            return
-        self._pending = program
         if self._at_once:
             self.compile(0, 0, here)
         else:
@@ -225,81 +160,10 @@ class TapedCalls:
         program, self._pending = self._pending, None
         if program is None:
             return
+        from .answers import Answers
+
         try:
-            code = TapedCode(program, run(object_of, program.text, passes=True, level=2))
+            compiled = run(object_of, program.text, passes=True, level=2)
+            self._codes.insert(0, Answers(self._function, self._eager, program, compiled))
         except Exception as error:  # a call that has been answered must not fail afterwards
             self.why_not = f"LLVM did not compile it: {error}"
-            return
-        self._codes.insert(0, _Code(code))
-
-
-class _Code:
-    """Code, and how many calls it has answered."""
-
-    def __init__(self, code: TapedCode) -> None:
-        self.code, self.answers, self.failures = code, 0, 0
-
-    def is_due(self) -> bool:
-        """Whether its next answer is compared with the function; else it is counted."""
-        count = self.answers
-        if count < _COMPARED or (count & (count - 1) == 0 and count.bit_length() % 2):
-            return True
-        self.answers += 1
-        return False
-
-
-class _Call:
-    """A call as the code takes it.
-
-    Attributes:
-        method: How the compiled function was called.
-        function: The function in Python.
-        arguments: Its arguments, with leaves in the places of the variables.
-        given: The arguments as the caller gave them.
-        leaves: The numbers of those.
-        structure: Of the first argument, if its numbers are variables.
-    """
-
-    __slots__ = ("arguments", "function", "given", "leaves", "method", "structure")
-
-    def __init__(
-        self, method: Method, given: tuple[Any, ...], function: Any, arguments: list[Any], leaves: list[float]
-    ) -> None:
-        self.method, self.given, self.function = method, given, function
-        self.arguments, self.leaves = arguments, leaves
-        self.structure: Structure | None = None
-
-    @staticmethod
-    def of(function: Callable[..., Any], method: Method, arguments: tuple[Any, ...]) -> _Call | None:
-        """A call, from its arguments; None for what no code takes: a module as the first argument."""
-        if not method.differentiates_first:
-            return _Call(method, arguments, *positional(function, arguments), [])
-        leaves, structure = flatten(arguments[0], "the first argument")
-        if structure.kind == "module":
-            return None
-        filled = structure.fill(leaf_numbers(len(leaves)))
-        call = _Call(method, arguments, *positional(function, (filled, *arguments[1:])), [*map(number_of, leaves)])
-        call.structure = structure
-        return call
-
-
-def _is_right(call: _Call, packed: Packed, result: TapedResult, plain: Result) -> bool:
-    """Whether a result is what the function gives, but for rounding."""
-    root: Any = plain.root
-    if call.method is Method.CALL and not result.is_node:
-        return type(root) is _PLAIN[result.kind] and _is_close([result.number], [float(root)], abs(root))
-    if not isinstance(root, Value):
-        return _is_close([result.number], [number_of(root)], abs(number_of(root))) and not any(result.gradients)
-    wanted = plain.signature.wanted() if call.structure is not None else packed[2]
-    gradients = engine.gradients(root, 1.0, wanted) if wanted else []
-    ours = result.gradients[: len(gradients)]
-    largest = max(map(abs, gradients), default=0.0)
-    return _is_close([result.number], [root.data], abs(root.data)) and _is_close(ours, gradients, largest)
-
-
-def _is_close(ours: list[float], theirs: list[float], scale: float) -> bool:
-    size = max(scale, 1e-300)
-    return all(
-        abs(one - other) <= TOLERANCE * max(size, abs(other)) or (math.isnan(one) and math.isnan(other))
-        for one, other in zip(ours, theirs, strict=True)
-    )
