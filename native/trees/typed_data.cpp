@@ -65,9 +65,8 @@ class Writer {
       case RECORD: return record(type, thing);
       case INSTANCE: return instance(type, thing);
       case ARRAY: return array(type, thing);
+      default: PyErr_SetString(PyExc_ValueError, "there is no such type"); return Put::FAILED;
     }
-    PyErr_SetString(PyExc_ValueError, "there is no such type");
-    return Put::FAILED;
   }
 
   // (bytes of the words, bytes of the leaves' numbers, the Values among the leaves that are no variables).
