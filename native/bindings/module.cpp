@@ -299,10 +299,9 @@ int execute(PyObject* module) {
       !compiler::add_parameters_type(module) || !trees::add_structure_type(module)) {
     return -1;
   }
-  for (PyMethodDef* table :
-       {functions, record_functions, sum_functions, sparse_functions, sweep_functions, tracer_functions,
-        extreme_functions, listener_functions, nary_functions, optimizer_functions, trees::tree_functions,
-        trees::typed_data_functions}) {
+  for (PyMethodDef* table : {functions, record_functions, sum_functions, sparse_functions, sweep_functions,
+                             tracer_functions, extreme_functions, listener_functions, nary_functions,
+                             optimizer_functions, trees::tree_functions, trees::typed_data_functions}) {
     if (PyModule_AddFunctions(module, table) < 0) return -1;
   }
   if (PyModule_AddStringConstant(module, "OPS_DIGEST", kDigest) < 0) return -1;

@@ -16,7 +16,7 @@ from .code import TapedCode, TapedResult
 from .constants import leaf_numbers
 from .entry import TapedProgram, positional, written
 from .packing import Packed
-from .types import BOOL, FLOAT, INT, NotTypedError
+from .types import BOOL, EITHER, FLOAT, INT, VALUE, NotTypedError
 
 __all__ = ["Answers", "program_of"]
 
@@ -24,6 +24,8 @@ __all__ = ["Answers", "program_of"]
 _COMPARED = 4
 
 _PLAIN: dict[Any, Any] = {FLOAT: float, INT: int, BOOL: bool}
+#: What a plain call may give; of others it is not known what they are in Python.
+_RETURNED = frozenset([*_PLAIN, VALUE, EITHER])
 
 
 def program_of(
@@ -66,7 +68,7 @@ class Answers:
             call = _Call.of(self._function, method, arguments)
         except NotTypedError:
             return None
-        if call is None:
+        if call is None or (method is Method.CALL and self._code.result not in _RETURNED):
             return None
         packed = self._code.packed(call.arguments, call.leaves, method is Method.CALL)
         if packed is None:

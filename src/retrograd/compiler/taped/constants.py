@@ -20,8 +20,8 @@ from .types import (
     FLOAT,
     INT,
     MEMBER,
-    MIXED,
     NONE,
+    NUMPY,
     TEXT,
     UNKNOWN,
     VALUE,
@@ -135,7 +135,7 @@ def _array_kind(program: Program, array: NDArray[Any], key: Any) -> Type:
         for one in array.flat:
             item = join(item, kind_of(program, one, (key, "item")))
     else:  # whose items are numbers of NumPy's own classes
-        item = INT if array.dtype == np.int64 else MIXED
+        item = INT if array.dtype == np.int64 else NUMPY
     for axis in range(array.ndim):
         cell = program.cell(("given", key, axis), item)
         item = ListType(cell, np.ndarray, array.dtype if axis == array.ndim - 1 else None)
@@ -168,6 +168,7 @@ def is_named_tuple(kind: type) -> bool:
     """Whether a class is a named tuple without methods of its own for its items."""
     made = {"__new__", "__repr__", "__doc__", "__module__", "__slots__", "__getnewargs__", "__match_args__"}
     made |= {"__orig_bases__", "__annotations__", "__replace__", "__firstlineno__", "__static_attributes__"}
+    made |= {"__annotate__", "__annotate_func__", "__annotations_cache__"}  # of Python 3.14
     own = {name for name in vars(kind) if name.startswith("__")}
     return kind.__bases__ == (tuple,) and hasattr(kind, "_fields") and own <= made
 

@@ -78,6 +78,14 @@ class Program:
         texts: The number of each text.
         layouts: The attributes of the classes.
         data: For what each call reads anew, by its place: the type, and how many words of the context come before it.
+        routines: The functions that are called, by what their arguments are.
+        cells: The cells of lists, by where they are made.
+        inlined: The types of the variables of comprehensions and generators, by where they are.
+        results: The types of what is chosen or summed, by where that is.
+        local_functions: The functions that are defined in others, by where that is.
+        around: The keys of the routines that are being followed, each called by another one.
+        definitions: The source of each function.
+        followed: The keys of the routines that have been followed, this time.
     """
 
     language: Language
@@ -234,6 +242,7 @@ class Frame:
         kinds: The types of its variables, which last from one time that it is followed to the next.
         outer: The frame whose variables it may use, too.
         function: The function, whose free names are looked up.
+        path: What tells its places in the source from those of the same source elsewhere.
         loops: The loops around the statement that is followed.
     """
 

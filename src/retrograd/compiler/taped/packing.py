@@ -23,6 +23,7 @@ from .types import (
     MEMBER,
     MIXED,
     NONE,
+    NUMPY,
     TEXT,
     UNKNOWN,
     VALUE,
@@ -65,6 +66,7 @@ class _Code(enum.IntEnum):
 _SCALARS = {
     FLOAT: _Code.FLOAT,
     MIXED: _Code.MIXED,
+    NUMPY: _Code.FLOAT,  # as tolist() gives it
     INT: _Code.INT,
     BOOL: _Code.BOOL,
     VALUE: _Code.VALUE,

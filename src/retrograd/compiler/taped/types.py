@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = [
-    *("BOOL", "EITHER", "FLOAT", "INT", "MEMBER", "MIXED", "NONE", "TEXT", "UNKNOWN", "VALUE", "Cell", "Closure"),
-    *("Instance", "Iterated", "Layout", "ListType", "NotTypedError", "Optional", "Static", "Tuple", "Type"),
-    *("is_number", "is_plain", "is_real", "is_unkept", "join"),
+    *("BOOL", "EITHER", "FLOAT", "INT", "MEMBER", "MIXED", "NONE", "NUMPY", "TEXT", "UNKNOWN", "VALUE", "Cell"),
+    *("Closure", "Instance", "Iterated", "Layout", "ListType", "NotTypedError", "Optional", "Static", "Tuple"),
+    *("Type", "is_number", "is_plain", "is_real", "is_unkept", "join"),
 ]
 
 
@@ -34,6 +34,7 @@ class Scalar:
 
 INT, BOOL, FLOAT = Scalar("an int", ("i64",)), Scalar("a bool", ("i1",)), Scalar("a float", ("double",))
 MIXED = Scalar("an int or a float", ("double",))
+NUMPY = Scalar("a float of NumPy's", ("double",))
 VALUE = Scalar("a Value", ("double", "i32"))  #: a number, and its node; 0 for a constant
 EITHER = Scalar("a Value or a float", ("double", "i32"))
 TEXT = Scalar("a str", ("i64",))  #: which of the texts of the program it is
@@ -228,8 +229,8 @@ class Iterated:
 
 Type = Scalar | Static | Iterated | Tuple | Closure | Optional | ListType | Instance
 
-_REAL = (FLOAT, MIXED, VALUE, EITHER)
-_PLAIN = (FLOAT, MIXED)
+_REAL = (FLOAT, MIXED, NUMPY, VALUE, EITHER)
+_PLAIN = (FLOAT, MIXED, NUMPY)
 
 
 def is_real(kind: Type) -> bool:
@@ -238,7 +239,7 @@ def is_real(kind: Type) -> bool:
 
 
 def is_plain(kind: Type) -> bool:
-    """Whether it is a number of Python's that lies in memory as a double."""
+    """Whether it is a number, and no Value, that lies in memory as a double."""
     return kind in _PLAIN
 
 
@@ -252,11 +253,6 @@ def is_unkept(kind: Type) -> bool:
 def is_number(kind: Type) -> bool:
     """Whether one can compute with it."""
     return kind in _REAL or kind in (INT, BOOL)
-
-
-def same(one: Type, other: Type) -> bool:
-    """Whether two types are one, of lists: have one cell."""
-    return one == other
 
 
 def join(one: Type, other: Type) -> Type:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...backends.llvm.ir_builder import constant
-from ..types import BOOL, EITHER, FLOAT, INT, MIXED, VALUE, NotTypedError, Type, is_number, is_plain, is_real
+from ..types import BOOL, EITHER, FLOAT, INT, MIXED, NUMPY, VALUE, NotTypedError, Type, is_number, is_plain, is_real
 from .rows import Rows
 from .writer import Writer
 
@@ -144,7 +144,9 @@ class Arithmetic:
             for one in reals:
                 if one.kind in (MIXED, EITHER):  # an int 0 has no sign, and here it may have got one
                     self._w.bail_if(self._w.emit(f"fcmp oeq double {one.number}, {constant(0.0)}"))
-        if kinds <= {FLOAT, MIXED}:
+        if kinds <= {FLOAT, MIXED, NUMPY}:
+            if NUMPY in kinds:
+                return Typed(NUMPY, (y,))
             return Typed(MIXED if row in _WHOLE and may_be_ints else FLOAT, (y,))
         kind = VALUE if VALUE in kinds else EITHER
         return Typed(kind, (y,), self._chained(row, reals, [*numbers, y]))

@@ -19,6 +19,7 @@ from ..types import (
     INT,
     MIXED,
     NONE,
+    NUMPY,
     TEXT,
     UNKNOWN,
     VALUE,
@@ -155,10 +156,7 @@ def _sum(f: Frame, node: ast.Call) -> Typed:
     if node.keywords or not 1 <= len(node.args) <= 2:
         raise NotTypedError("it calls sum with keywords")
     start = f.evaluated(node.args[1]) if len(node.args) > 1 else Typed(INT, ("0",), known=0)
-    found = reductions.summed(f, node, f.evaluated(node.args[0]), start)
-    if is_plain(found.kind) and sys.version_info >= (3, 12):
-        raise NotTypedError("it sums floats, which Python does more exactly")
-    return found
+    return reductions.summed(f, node, f.evaluated(node.args[0]), start, is_compensated=sys.version_info >= (3, 12))
 
 
 def to_int(f: Frame, number: str) -> Typed:
@@ -352,7 +350,7 @@ _CLASSES: dict[Any, tuple[type, ...]] = {
 def _isinstance(f: Frame, node: ast.Call) -> Typed:
     value, of = (f.evaluated(one) for one in node.args)
     asked = [of.kind] if isinstance(of.kind, Static) else of.kind.items if isinstance(of.kind, Tuple) else []
-    if value.kind in (UNKNOWN, EITHER, MIXED) or isinstance(value.kind, Optional) or not asked:
+    if value.kind in (UNKNOWN, EITHER, MIXED, NUMPY) or isinstance(value.kind, Optional) or not asked:
         if value.kind is UNKNOWN:
             f.w.bail()
             return Typed(BOOL, ("false",))

@@ -13,7 +13,7 @@ from ....ops import BY_NAME, Op
 from ...backends.llvm.ir_builder import constant
 from ..frame import Frame
 from ..ir.arithmetic import Typed
-from ..types import BOOL, FLOAT, INT, MIXED, UNKNOWN, NotTypedError, is_number
+from ..types import BOOL, FLOAT, INT, MIXED, NUMPY, UNKNOWN, NotTypedError, is_number
 from . import loops, reductions
 from .builtin_calls import to_int
 from .containers import length
@@ -67,9 +67,9 @@ def _plain(f: Frame, node: ast.Call) -> list[Typed]:
         raise NotTypedError(f"it calls {ast.unparse(node.func)} with keywords")
     found = [f.there(f.evaluated(one)) for one in node.args]
     for one in found:
-        if one.kind not in (FLOAT, MIXED, INT, BOOL, UNKNOWN):
+        if one.kind not in (FLOAT, MIXED, NUMPY, INT, BOOL, UNKNOWN):
             raise NotTypedError(f"it calls {ast.unparse(node.func)} of {one.kind}")
-    return found
+    return [Typed(FLOAT, one.parts) if one.kind is NUMPY else one for one in found]  # it gives a float of Python's
 
 
 def _row(f: Frame, row: str, arguments: list[Typed]) -> Typed:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...backends.llvm.ir_builder import constant
 from ..frame import Frame
 from ..ir.arithmetic import Typed
-from ..types import BOOL, UNKNOWN, Type, join
+from ..types import BOOL, FLOAT, MIXED, UNKNOWN, NotTypedError, Type, is_plain, join
 from .comparisons import compared, truth
 from .expressions import binary
 from .loops import loop
@@ -16,15 +18,21 @@ from .loops import loop
 __all__ = ["extreme", "summed", "tested"]
 
 
-def summed(f: Frame, node: ast.Call, items: Typed, start: Typed) -> Typed:
-    """``sum(items, start)``, from left to right."""
+def summed(f: Frame, node: ast.Call, items: Typed, start: Typed, is_compensated: bool = False) -> Typed:
+    """``sum(items, start)``, from left to right; of floats with what each addition loses, added at the end."""
     key = f.path, id(node), "sum"
     kind: Type = join(f.program.results.get(key, UNKNOWN), start.kind)
     total = f.variable(kind)
     f.set(total, start)
     place = [total]
+    lost = f.w.allocate("double")
+    f.w.store("double", constant(0.0), lost)
 
     def add(item: Typed) -> None:
+        if is_compensated and item.kind in (FLOAT, MIXED):
+            if item.kind is MIXED:
+                raise NotTypedError("it sums ints and floats")
+            _keep_lost(f, lost, f.get(place[0]), item)
         added = f.settled(binary(f, node, ast.Add(), f.get(place[0]), item))
         joined = join(place[0].kind, added.kind)
         if joined != place[0].kind:
@@ -33,7 +41,28 @@ def summed(f: Frame, node: ast.Call, items: Typed, start: Typed) -> Typed:
 
     loop(f, items, add)
     f.program.results[key] = place[0].kind
-    return f.get(place[0])
+    found = f.get(place[0])
+    if not is_compensated or not is_plain(found.kind):
+        return found
+    less = f.w.load("double", lost)
+    size = f.w.emit(f"call double @llvm.fabs.f64(double {less})")
+    is_some = f.w.emit(f"fcmp one double {less}, {constant(0.0)}")
+    is_finite = f.w.emit(f"fcmp olt double {size}, {constant(math.inf)}")
+    both = f.w.emit(f"and i1 {is_some}, {is_finite}")
+    better = f.w.emit(f"fadd double {found.number}, {less}")
+    return Typed(found.kind, (f.w.emit(f"select i1 {both}, double {better}, double {found.number}"),))
+
+
+def _keep_lost(f: Frame, lost: str, total: Typed, item: Typed) -> None:
+    """What an addition loses, as Neumaier has it, and CPython's own sum since 3.12."""
+    one, other = f.math.real(total).number, item.number
+    added = f.w.emit(f"fadd double {one}, {other}")
+    sizes = [f.w.emit(f"call double @llvm.fabs.f64(double {number})") for number in (one, other)]
+    is_first = f.w.emit(f"fcmp oge double {sizes[0]}, {sizes[1]}")
+    large = f.w.emit(f"select i1 {is_first}, double {one}, double {other}")
+    small = f.w.emit(f"select i1 {is_first}, double {other}, double {one}")
+    rest = f.w.emit(f"fadd double {f.w.emit(f'fsub double {large}, {added}')}, {small}")
+    f.w.store("double", f.w.emit(f"fadd double {f.w.load('double', lost)}, {rest}"), lost)
 
 
 def extreme(
