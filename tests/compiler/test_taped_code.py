@@ -28,6 +28,7 @@ if ENGINE == "native":
     from retrograd.compiler.taped.code import TapedCode, TapedResult
     from retrograd.compiler.taped.constants import leaf_numbers
     from retrograd.compiler.taped.entry import positional, written
+    from retrograd.compiler.taped.ir import writer
     from retrograd.compiler.taped.types import NotTypedError
 
 
@@ -609,6 +610,16 @@ def keeps_functions(xs: list[Any]) -> Any:
 
 def of_gamma(xs: list[Any]) -> Any:
     return rm.lgamma(xs[1] * xs[1])
+
+
+def one_of(xs: list[Any], n: int) -> Any:
+    return xs[n % len(xs)] * n if n % 3 else xs[0] + n
+
+
+def test_what_would_take_long_to_write_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "_MOST_LINES", 60)
+    with pytest.raises(NotTypedError, match="too long"):
+        code_of(one_of, ([0.5, 1.5], 3))
 
 
 REFUSED = [keeps_functions, of_gamma, prints, catches, mixes, of_a_value, by_identity, two_results, text]

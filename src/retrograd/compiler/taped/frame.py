@@ -17,7 +17,7 @@ from ..if_conversion.rewriting.source import definitions_of
 from ..if_conversion.rewriting.tree import leaves
 from .ir.arithmetic import CONTEXT, Arithmetic, Typed
 from .ir.rows import Rows
-from .ir.writer import Writer
+from .ir.writer import Budget, Writer
 from .reads import Reads
 from .types import (
     BOOL,
@@ -73,6 +73,7 @@ class Program:
 
     Attributes:
         language: What writes their statements and expressions.
+        budget: How much may still be written.
         rows: The rows of the op table that they compute.
         reads: What they read besides their arguments.
         texts: The number of each text.
@@ -89,6 +90,7 @@ class Program:
     """
 
     language: Language
+    budget: Budget = field(default_factory=Budget)
     rows: Rows = field(default_factory=Rows)
     reads: Reads = field(default_factory=Reads)
     texts: dict[str, int] = field(default_factory=dict)
@@ -260,7 +262,7 @@ class Frame:
         self.kinds: dict[str, Type] = kinds
         self.outer: Frame | None = outer
         self.path: Any = path
-        self.w: Writer = writer or Writer()
+        self.w: Writer = writer or Writer(program.budget)
         self.math: Arithmetic = Arithmetic(self.w, program.rows)
         self.variables: dict[str, Variable] = {}
         self.own: set[str] = set()  # the names that it assigns

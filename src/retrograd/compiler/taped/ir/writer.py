@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..types import NotTypedError
 
-__all__ = ["Writer"]
+__all__ = ["Budget", "Writer"]
 
 #: The block that leaves the function without a result: the function itself answers the call.
 BAIL = "bail"
@@ -13,15 +15,24 @@ BAIL = "bail"
 _MOST_LINES = 40_000
 
 
+@dataclass(slots=True)
+class Budget:
+    """How many lines may still be written, each time that a program is followed: a call waits some 0.5 s at most."""
+
+    left: int = 300_000
+
+
 class Writer:
     """The lines of one function.
 
     Attributes:
+        budget: Of all functions together.
         variables: What is allocated on the stack, at the beginning.
         lines: All other lines.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, budget: Budget) -> None:
+        self.budget: Budget = budget
         self.variables: list[str] = []
         self.lines: list[str] = []
         self._count = 0
@@ -34,7 +45,8 @@ class Writer:
     def line(self, text: str) -> None:
         """An instruction without a result."""
         self.lines.append(text)
-        if len(self.lines) > _MOST_LINES:
+        self.budget.left -= 1
+        if len(self.lines) > _MOST_LINES or self.budget.left < 0:
             raise NotTypedError("its code would be too long")
 
     def emit(self, text: str) -> str:
