@@ -358,7 +358,7 @@ def test_what_shows_when_it_runs_is_as_it_is(f: Function) -> None:
 
 
 def test_the_reason_names_the_yield() -> None:
-    compiled = rg.compile(set_meanwhile)
+    compiled = rg.compile(set_meanwhile, tier="vm")  # without taped code
     draws = [[0.1 * ((seed * i) % 17) - 0.8 for i in range(1, 9)] for seed in range(40)]
     with pytest.warns(rg.errors.CompileWarning, match="because one has a yield"):
         found = [compiled(ps, [0.5] * 8) for ps in draws]
