@@ -1,7 +1,7 @@
 """The routines of a program as they are followed: their variables, what is known of types, and the code so far.
 
-A program is followed again and again, from its entry, until no type changes any more. Each time all of its code is
-written anew; the last text is the one that is compiled.
+The entry (entry.py) follows a program again and again, until no type changes any more. Each time the writers write all
+of its code once more, and LLVM compiles what they wrote last.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Program:
         reads: What they read besides their arguments.
         texts: The number of each text.
         layouts: The attributes of the classes.
-        data: For what each call reads anew, by its place: the type, and how many words of the context come before it.
+        data: The type of data outside of the function, by its place, and where in the context the entry puts it.
         routines: The functions that are called, by what their arguments are.
         cells: The cells of lists, by where they are made.
         inlined: The types of the variables of comprehensions and generators, by where they are.
@@ -297,7 +297,6 @@ class Frame:
         path = self.path, id(node)
         frame = Frame(self.program, self.function, self.program.inlined.setdefault(path, {}), path, self.w, self)
         frame.own, frame.is_comprehension, frame.around = own, True, self.around
-        frame.give_item = None
         return frame
 
     def local_function(self, node: ast.FunctionDef | ast.Lambda) -> Typed:
@@ -509,7 +508,7 @@ class Frame:
         return place
 
     def data(self, key: tuple[int, str], kind: Type) -> Typed:
-        """What each call reads anew from a place."""
+        """Data outside of the function, which the entry has put into the context for this call."""
         known = self.program.data.get(key)
         if known is None:
             used = sum(len(one.words) for one, _ in self.program.data.values())

@@ -1,7 +1,7 @@
 """What a function reads besides its arguments: objects that its code takes for granted, and data of each call.
 
 Functions, classes, modules, and numbers are part of the code: a call first asks whether the same are still there.
-Lists, tuples, dictionaries, instances and Values are data, which each call reads anew.
+Lists, tuples, dictionaries, instances and Values are data: the code is given what they hold at the time of each call.
 """
 
 from __future__ import annotations
