@@ -129,7 +129,8 @@ def test_the_function_answers_until_a_long_program_is_machine_code() -> None:
         time.sleep(0.05)
     assert compiled.tier == "llvm"
     before = compiled.stats()
-    assert before.reasons[Reason.AWAITS_CODE.value] >= 195  # calls until it was hot
+    # Calls until it was hot; the function's own branches may become code before that, and then answer.
+    assert before.reasons[Reason.AWAITS_CODE.value] + before.taped_hits >= 195
     for point in points:
         (value, gradient), (wanted, its) = compiled.value_and_grad(*point), rg.value_and_grad(ranked)(*point)
         assert [value, *gradient] == pytest.approx([wanted, *its], rel=1e-9)
