@@ -5,6 +5,7 @@
 #include "bindings/lookup.hpp"
 #include "bindings/matrix.hpp"
 #include "bindings/new_list.hpp"
+#include "bindings/taped_code.hpp"
 #include "bindings/without_gil.hpp"
 #include "trees/arrays.hpp"
 #include "trees/in_place.hpp"
@@ -299,7 +300,13 @@ PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count, P
   SpecializationCache* self = self_of(object);
   if (keywords && PyTuple_Size(keywords) > 0) return call_with_keywords(self, "value_and_grad", args, count, keywords);
   const Found found = find(self, true, false, args, count);
-  return found.entry ? gradients_of(self, found) : call_miss(self, "gradients", args, count, found);
+  if (found.entry) return gradients_of(self, found);
+  if (found.reason == Reason::BACKING_OFF && self->taped) {
+    const Ref taped = Ref::borrow(self->taped);
+    Ref answer = value_and_grad_by(taped.get(), args, count);
+    if (answer || PyErr_Occurred()) return answer.release();
+  }
+  return call_miss(self, "gradients", args, count, found);
 }
 
 // gradients_of_numbers(*arguments): the same where a program tells that there is no Value among the arguments, which
@@ -333,11 +340,15 @@ PyObject* departures(PyObject* object, PyObject*) {
   return list.release();
 }
 
-// pause(calls): so many calls run eagerly before specializations are looked up again.
-PyObject* pause(PyObject* object, PyObject* calls) {
-  const unsigned long long number = PyLong_AsUnsignedLongLong(calls);
-  if (PyErr_Occurred()) return nullptr;
-  self_of(object)->pause = number;
+// pause(calls, taped=None): so many calls run eagerly, or in taped code, before specializations are looked up again.
+PyObject* pause(PyObject* object, PyObject* args) {
+  unsigned long long number;
+  PyObject* taped = Py_None;
+  if (!PyArg_ParseTuple(args, "K|O:pause", &number, &taped)) return nullptr;
+  if (taped != Py_None && !is_taped_code(taped)) return PyErr_Format(PyExc_TypeError, "pause() takes a TapedCode");
+  SpecializationCache* self = self_of(object);
+  self->pause = number;
+  const Ref before(std::exchange(self->taped, taped == Py_None ? nullptr : Py_NewRef(taped)));
   Py_RETURN_NONE;
 }
 

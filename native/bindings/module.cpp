@@ -4,6 +4,7 @@
 
 #include "bindings/call_listener.hpp"
 #include "bindings/specialization_cache.hpp"
+#include "bindings/taped_code.hpp"
 #include "parameters/optimizer.hpp"
 #include "parameters/parameters.hpp"
 #include "tape/adjoints.hpp"
@@ -12,7 +13,6 @@
 #include "tape/record.hpp"
 #include "trees/in_place.hpp"
 #include "trees/structure.hpp"
-#include "trees/typed_data.hpp"
 
 namespace retrograd {
 namespace {
@@ -296,12 +296,13 @@ int execute(PyObject* module) {
   if (!trees::look_in_place()) return -1;
   if (!add_value_type(module) || !add_number_tracer_type(module) || !add_comparison_tracer_type(module) ||
       !add_functions_dict(module) || !compiler::add_specialization_cache_type(module) ||
-      !compiler::add_parameters_type(module) || !trees::add_structure_type(module)) {
+      !compiler::add_taped_code_type(module) || !compiler::add_parameters_type(module) ||
+      !trees::add_structure_type(module)) {
     return -1;
   }
-  for (PyMethodDef* table : {functions, record_functions, sum_functions, sparse_functions, sweep_functions,
-                             tracer_functions, extreme_functions, listener_functions, nary_functions,
-                             optimizer_functions, trees::tree_functions, trees::typed_data_functions}) {
+  for (PyMethodDef* table :
+       {functions, record_functions, sum_functions, sparse_functions, sweep_functions, tracer_functions,
+        extreme_functions, listener_functions, nary_functions, optimizer_functions, trees::tree_functions}) {
     if (PyModule_AddFunctions(module, table) < 0) return -1;
   }
   if (PyModule_AddStringConstant(module, "OPS_DIGEST", kDigest) < 0) return -1;

@@ -166,6 +166,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(self_of(object)->arrange);
   Py_VISIT(self_of(object)->reasons);
   Py_VISIT(self_of(object)->hot);
+  Py_VISIT(self_of(object)->taped);
   Py_VISIT(self_of(object)->token);
   for (const auto& state : *self_of(object)->states) {
     if (const int stopped = state->traverse(visit, arg)) return stopped;
@@ -182,6 +183,7 @@ int clear(PyObject* object) {
   Py_CLEAR(self->miss);
   Py_CLEAR(self->arrange);
   Py_CLEAR(self->hot);
+  Py_CLEAR(self->taped);
   Py_CLEAR(self->token);
   // Taken out first: destroying them may run Python code that calls this cache.
   const auto specializations = std::exchange(*self->specializations, {});
@@ -250,7 +252,8 @@ PyMethodDef methods[] = {
     {"calls", guarded<calls>, METH_NOARGS, "How many calls were looked up."},
     {"dropped_hits", guarded<dropped_hits>, METH_NOARGS, "How many calls were answered by what was dropped since."},
     {"departures", guarded<departures>, METH_NOARGS, "The programs that the last call left, and at which guards."},
-    {"pause", guarded<pause>, METH_O, "Look no specialization up for so many calls."},
+    {"pause", guarded<pause>, METH_VARARGS,
+     "Look no specialization up for so many calls, which taped code may answer."},
     {"await_comparisons", guarded<await_comparisons>, METH_VARARGS,
      "Report some of the next calls of a program as not compared."},
     {"take_comparison", guarded<take_comparison>, METH_O,

@@ -49,7 +49,8 @@ struct SpecializationCache {
                           // program was compared first
   uint64_t changes;       // of the list of specializations
   std::vector<std::pair<size_t, size_t>>* departures;  // of the last call: programs, and the guard that failed of each
-  uint64_t pause;  // so many calls run eagerly before specializations are looked up again
+  uint64_t pause;   // so many calls run eagerly before specializations are looked up again
+  PyObject* taped;  // meanwhile this code answers (taped_code.hpp), or null
   // The cache calls hot((token, number, members)) when a machine has run `threshold` times.
   PyObject *hot, *token;
   uint32_t threshold;
@@ -129,7 +130,7 @@ PyObject* gradients_of_numbers(PyObject* object, PyObject* const* args, Py_ssize
 PyObject* calls(PyObject* object, PyObject*);
 PyObject* dropped_hits(PyObject* object, PyObject*);
 PyObject* departures(PyObject* object, PyObject*);
-PyObject* pause(PyObject* object, PyObject* calls);
+PyObject* pause(PyObject* object, PyObject* args);
 // checking.cpp
 PyObject* check(PyObject* object, PyObject* args);
 PyObject* standing(PyObject* object, PyObject* args);

@@ -24,8 +24,10 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='machine code needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
+    from retrograd._native import TapedCode
     from retrograd.compiler.backends.llvm.jit import object_of
-    from retrograd.compiler.taped.code import TapedCode, TapedResult
+    from retrograd.compiler.taped.answers import TapedResult
+    from retrograd.compiler.taped.code import loaded
     from retrograd.compiler.taped.constants import leaf_numbers
     from retrograd.compiler.taped.entry import positional, written
     from retrograd.compiler.taped.ir import writer
@@ -40,13 +42,18 @@ def in_leaves(arguments: tuple[Any, ...]) -> tuple[list[Any], list[float]]:
 
 def code_of(function: Callable[..., Any], arguments: tuple[Any, ...]) -> TapedCode:
     program = written(*positional(function, in_leaves(arguments)[0]))
-    return TapedCode(program, object_of(program.text, passes=True, level=2))
+    return loaded(program, object_of(program.text, passes=True, level=2))
 
 
 def run(code: TapedCode, function: Callable[..., Any], arguments: tuple[Any, ...]) -> TapedResult | None:
+    """What code gives for the first argument's numbers as leaves; and where it reads them itself, the same."""
     given, numbers = in_leaves(arguments)
-    packed = code.packed(positional(function, given)[1], numbers)
-    return None if packed is None else code.run(packed, wants_gradients=True)
+    found = code.run(tuple(positional(function, given)[1]), numbers, False)
+    itself = code.value_and_grad(*arguments)
+    if itself:
+        assert found
+        assert found[:2] == (itself[0], flatten(itself[1])[0])
+    return TapedResult(*found) if found else None
 
 
 def assert_same(function: Callable[..., Any], calls: list[tuple[Any, ...]], answers: int | None = None) -> None:

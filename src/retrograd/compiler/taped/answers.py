@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from types import FunctionType
+from typing import Any, NamedTuple
 
 from ... import engine
 from ...engine import Value, unrecorded
 from ...engine.pytree import Structure, flatten
+from ..calls.argument_order import written_by_user
 from ..calls.eager import EagerRunner, Method, Result, answer, number_of
 from ..calls.fused_node import FusedOperation
 from ..comparison import TOLERANCE
-from .code import TapedCode, TapedResult
+from .code import loaded
 from .constants import leaf_numbers
 from .entry import TapedProgram, positional, written
-from .packing import Packed
 from .types import BOOL, EITHER, FLOAT, INT, VALUE, NotTypedError
 
 __all__ = ["Answers", "program_of"]
-
-#: So many answers are compared with the function, and then those whose number is a power of four.
-_COMPARED = 4
 
 _PLAIN: dict[Any, Any] = {FLOAT: float, INT: int, BOOL: bool}
 #: What a plain call may give; of others it is not known what they are in Python.
@@ -47,8 +45,8 @@ class Answers:
     """Taped code for arguments of some types.
 
     Attributes:
-        answers: How many calls it has answered.
-        failures: How many it has left to the function.
+        code: The machine code.
+        is_plain: Whether the function takes its arguments as the call has them.
         is_wrong: Whether it has given something else than the function.
     """
 
@@ -57,63 +55,89 @@ class Answers:
     ) -> None:
         self._function, self._eager = function, eager
         self._name = getattr(function, "__name__", "compiled")
-        self._code = TapedCode(program, compiled)
-        self.answers: int = 0
-        self.failures: int = 0
+        self.code, self._result = loaded(program, compiled), program.result
+        self.is_plain = type(function) is FunctionType and written_by_user(function, ())[0] is function
         self.is_wrong: bool = False
 
     def answer(self, method: Method, arguments: tuple[Any, ...]) -> list[Any] | None:
         """What a call returns, in a list; None where the function itself must run."""
+        is_due = self.code.is_due
+        if method is Method.GRADIENTS and self.is_plain and not is_due:
+            answered = self.code.value_and_grad(*arguments)
+            if answered is not None:
+                return [answered] if answered else None
         try:
             call = _Call.of(self._function, method, arguments)
         except NotTypedError:
             return None
-        if call is None or (method is Method.CALL and self._code.result not in _RETURNED):
+        if call is None or (method is Method.CALL and self._result not in _RETURNED):
             return None
-        packed = self._code.packed(call.arguments, call.leaves, method is Method.CALL)
-        if packed is None:
+        found = self.code.run(tuple(call.arguments), call.leaves, method is Method.CALL)
+        if not found:
             return None
-        result = self._code.run(packed, method is not Method.CALL or bool(packed[2]))
-        if result is None:
-            self.failures += 1
-            return None
-        if method is Method.CALL and not (result.is_node or result.kind in _PLAIN):
+        result = TapedResult(*found)
+        if method is Method.CALL and not (result.is_node or self._result in _PLAIN):
             return None  # which may be a Value or a number
         is_recorded = method is not Method.CALL or engine.is_recording()  # else a plain run has no gradients
-        if is_recorded and self._is_due():
-            return [self._compared(call, packed, result, arguments)]
-        self.answers += 1
-        return [self._returned(call, packed, result)]
+        if is_recorded and is_due:
+            return [self._compared(call, result, arguments)]
+        self.code.count_answer()
+        return [self._returned(call, result)]
 
-    def _is_due(self) -> bool:
-        """Whether the next answer is compared with the function."""
-        count = self.answers
-        return count < _COMPARED or (count & (count - 1) == 0 and count.bit_length() % 2 == 1)
-
-    def _returned(self, call: _Call, packed: Packed, result: TapedResult) -> Any:
+    def _returned(self, call: _Call, result: TapedResult) -> Any:
         if call.structure is not None:
             return result.number, call.structure.collect(result.gradients[: len(call.leaves)])
         if call.method is Method.BACKWARD:
-            for value, gradient in zip(packed[2], result.gradients, strict=True):
+            for value, gradient in zip(result.values, result.gradients, strict=True):
                 value.grad += gradient
             return result.number
         if not result.is_node:
-            return _PLAIN[result.kind](result.number)
+            return _PLAIN[self._result](result.number)
         if not engine.is_recording():
             return unrecorded(result.number)
         operation = FusedOperation(self._name, self._function, call.given, result.number)
-        return Value(result.number, packed[2], operation, local_grads=result.gradients)
+        return Value(result.number, result.values, operation, local_grads=result.gradients)
 
-    def _compared(self, call: _Call, packed: Packed, result: TapedResult, arguments: tuple[Any, ...]) -> Any:
+    def _compared(self, call: _Call, result: TapedResult, arguments: tuple[Any, ...]) -> Any:
         """The function's own answer, which the code must have given."""
         before = engine.set_recording(True)
         try:
             plain = self._eager.run(arguments, call.method.differentiates_first)
-            self.is_wrong = not _is_right(call, packed, result, plain)
-            self.answers += 1
+            self.is_wrong = not self._is_right(call, result, plain)
+            self.code.count_answer()
             return answer(call.method, plain)
         finally:
             engine.set_recording(before)
+
+    def _is_right(self, call: _Call, result: TapedResult, plain: Result) -> bool:
+        """Whether a result is what the function gives, but for rounding."""
+        root: Any = plain.root
+        if call.method is Method.CALL and not result.is_node:
+            return type(root) is _PLAIN[self._result] and _is_close([result.number], [float(root)], abs(root))
+        if not isinstance(root, Value):
+            number = number_of(root)
+            return _is_close([result.number], [number], abs(number)) and not any(result.gradients)
+        wanted = plain.signature.wanted() if call.structure is not None else result.values
+        gradients = engine.gradients(root, 1.0, wanted) if wanted else []
+        ours = result.gradients[: len(gradients)]
+        largest = max(map(abs, gradients), default=0.0)
+        return _is_close([result.number], [root.data], abs(root.data)) and _is_close(ours, gradients, largest)
+
+
+class TapedResult(NamedTuple):
+    """What a run gave.
+
+    Attributes:
+        number: The value.
+        gradients: The derivatives by the leaves, if they were wanted.
+        is_node: Whether the value was computed of a Value.
+        values: The Values among the leaves that are no variables.
+    """
+
+    number: float
+    gradients: list[float]
+    is_node: bool
+    values: list[Value]
 
 
 class _Call:
@@ -149,20 +173,6 @@ class _Call:
         call = _Call(method, arguments, *positional(function, (filled, *arguments[1:])), [*map(number_of, leaves)])
         call.structure = structure
         return call
-
-
-def _is_right(call: _Call, packed: Packed, result: TapedResult, plain: Result) -> bool:
-    """Whether a result is what the function gives, but for rounding."""
-    root: Any = plain.root
-    if call.method is Method.CALL and not result.is_node:
-        return type(root) is _PLAIN[result.kind] and _is_close([result.number], [float(root)], abs(root))
-    if not isinstance(root, Value):
-        return _is_close([result.number], [number_of(root)], abs(number_of(root))) and not any(result.gradients)
-    wanted = plain.signature.wanted() if call.structure is not None else packed[2]
-    gradients = engine.gradients(root, 1.0, wanted) if wanted else []
-    ours = result.gradients[: len(gradients)]
-    largest = max(map(abs, gradients), default=0.0)
-    return _is_close([result.number], [root.data], abs(root.data)) and _is_close(ours, gradients, largest)
 
 
 def _is_close(ours: list[float], theirs: list[float], scale: float) -> bool:

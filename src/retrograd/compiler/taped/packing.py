@@ -1,7 +1,7 @@
-"""How the data of a call is written as bytes, which the code of a program reads first (``entry.py``).
+"""How the native side is told what the data of a call is, which the code of a program reads first (``entry.py``).
 
-A type is a tuple that begins with a code; ``native/trees/typed_data.cpp`` writes what is of that type, and says where
-something is not.
+A type is a tuple that begins with a code; ``native/trees/typed_data.cpp`` writes what is of that type as words, and
+says where something is not.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .constants import Leaf, text_of
+from .constants import text_of
 from .frame import Program
 from .types import (
     BOOL,
@@ -36,14 +36,11 @@ from .types import (
     Type,
 )
 
-__all__ = ["Packed", "packed", "written_as"]
-
-#: The data of a call: as bytes, the numbers of its leaves as bytes, and the Values among these that are no variables.
-Packed = tuple[bytes, bytes, list[Any]]
+__all__ = ["written_as"]
 
 
 class _Code(enum.IntEnum):
-    """What a type begins with, as in typed_data.cpp."""
+    """What a type begins with, as in typed_data.hpp."""
 
     FLOAT = 0
     MIXED = enum.auto()
@@ -75,24 +72,8 @@ _SCALARS = {
 }
 
 
-def packed(
-    types: tuple[Any, ...], things: list[Any], numbers: list[float], takes_results: bool = False
-) -> Packed | None:
-    """Write data of types; None if some is of another type.
-
-    Args:
-        types: As ``written_as`` gives them.
-        things: The data, with a :class:`.constants.Leaf` in the place of each variable.
-        numbers: Those of the variables.
-        takes_results: Whether a Value may be the result of an operation.
-    """
-    from ..._native import typed_data  # the reference engine has none, and compiles nothing
-
-    return typed_data(types, things, numbers, Leaf, takes_results)
-
-
 def written_as(program: Program, kind: Type) -> tuple[Any, ...]:
-    """A type as ``packed`` takes it."""
+    """A type as the native side takes it."""
 
     def each(kinds: Sequence[Type]) -> tuple[Any, ...]:
         return tuple(written_as(program, one) for one in kinds)
@@ -105,7 +86,7 @@ def written_as(program: Program, kind: Type) -> tuple[Any, ...]:
             while isinstance(item, ListType):
                 axes, item = axes + 1, item.item
             rows = written_as(program, kind.item)
-            return _Code.ARRAY, np.ndarray, kind.dtype, axes, rows
+            return _Code.ARRAY, np.ndarray, kind.dtype, rows, axes, kind.dtype == np.float64
         if kind.item is UNKNOWN:  # only empty ones have come
             return _Code.LIST, (list if kind.kind is np.ndarray else kind.kind,), (_Code.STATIC, object())
         return _Code.LIST, (list if kind.kind is np.ndarray else kind.kind,), written_as(program, kind.item)

@@ -57,6 +57,20 @@ class Reads:
                 return False
         return True
 
+    def expected(self) -> tuple[tuple[tuple[Any, ...], ...], tuple[tuple[Any, ...], ...]]:
+        """What each place of the code had, as the native side compares it: items, and attributes of objects.
+
+        Each is (place, name, what was there), without the last where nothing was.
+        """
+        known = [(names, name, *_unless_missing(found)) for names, name, found in self._names.values()]
+        cells = [(cell, "cell_contents", *_unless_missing(found)) for cell, found in self._cells.values()]
+        functions = [
+            (function, name, had)
+            for function, *of in self._functions.values()
+            for name, had in zip(("__code__", "__defaults__", "__kwdefaults__"), of, strict=True)
+        ]
+        return tuple(known), (*cells, *functions)
+
     def named(self, function: FunctionType, name: str) -> tuple[Key, Any]:
         """What a free name of a function is: in its closure, among the globals, or a builtin."""
         if name in function.__code__.co_freevars:
@@ -109,7 +123,14 @@ class Reads:
 
 
 def _contents(cell: Any) -> Any:
-    return getattr(cell, "cell_contents", _MISSING)
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is empty
+        return _MISSING
+
+
+def _unless_missing(found: Any) -> tuple[Any, ...]:
+    return () if found is _MISSING else (found,)
 
 
 def _is_same(found: Any, known: Any) -> bool:

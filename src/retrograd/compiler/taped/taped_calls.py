@@ -45,7 +45,6 @@ class TapedCalls:
     """The taped code of one compiled function.
 
     Attributes:
-        hits: How many calls it has answered.
         why_not: Why there is none, if the function cannot be followed.
     """
 
@@ -60,13 +59,19 @@ class TapedCalls:
 
     def forget(self) -> None:
         """Drop all code, as if no call had been seen."""
-        self.hits: int = 0
         self.why_not: str = ""
         self._codes: list[Answers] = []
+        self._given_up: list[Answers] = []
+        self._pause(0)
         self._pending: TapedProgram | None = None
         self._misses, self._next, self._paused, self._since = 0, _FIRST, 0, 0
         self._before = self._last = self._calls()
         self._in_a_row = 0
+
+    @property
+    def hits(self) -> int:
+        """How many calls it has answered."""
+        return sum(code.code.answers for code in (*self._codes, *self._given_up))
 
     def is_offered(self, differentiates_first: bool, arguments: tuple[Any, ...]) -> bool:
         """Whether there is code for a call like this one, or will be when it is compiled."""
@@ -87,7 +92,7 @@ class TapedCalls:
         for code in list(self._codes):
             found = self._by(code, method, arguments)
             if found is not None:
-                self._spare_programs(reason)
+                self._spare_programs(reason, code)
                 return found
         self._misses += 1
         if self._misses >= self._next and self._pending is None:
@@ -102,15 +107,15 @@ class TapedCalls:
         self._since += 1
         return self._since & (self._since - 1) == 0
 
-    def _spare_programs(self, reason: Reason) -> None:
-        """Where no program answers in call after call, none of them is tried for a while."""
+    def _spare_programs(self, reason: Reason, code: Answers) -> None:
+        """Where no program answers in call after call, none is tried for a while: the code answers without Python."""
         if not reason.traces:
             return
         calls = self._calls()
         self._in_a_row = self._in_a_row + 1 if calls == self._last + 1 else 1
         self._last = calls
         if self._in_a_row >= _IN_A_ROW:
-            self._pause(min(2**self._in_a_row, _LONGEST))
+            self._pause(min(2**self._in_a_row, _LONGEST), code.code if code.is_plain else None)
 
     # --- answers --------------------------------------------------------------------------------------------
 
@@ -120,14 +125,14 @@ class TapedCalls:
         if code.is_wrong:
             self._give_up("its code gave other numbers than it does")
             self._notices.once("taped", runs_as_it_is(self._function, self.why_not))
-        elif found is not None:
-            self.hits += 1
-        elif code.failures >= _FAILURES and code.failures > code.answers:
+        elif found is None and code.code.failures >= max(_FAILURES, code.code.answers + 1):
             self._give_up("it changes what it is given, raises, or gives numbers that are not finite")
         return found
 
     def _give_up(self, why: str) -> None:
+        self._given_up += self._codes
         self._codes.clear()
+        self._pause(0)
         self.why_not = why
 
     # --- code -----------------------------------------------------------------------------------------------

@@ -156,12 +156,6 @@ def _as_tuple(f: Frame, value: Typed) -> Typed:
     raise NotTypedError(f"it takes the items of {value.kind}")
 
 
-def _list(f: Frame, node: ast.List) -> Typed:
-    if any(isinstance(one, ast.Starred) for one in node.elts):
-        raise NotTypedError("a list takes the items of another")
-    return made_list(f, node, [f.evaluated(one) for one in node.elts])
-
-
 def _dict(f: Frame, node: ast.Dict) -> Typed:
     names = [one.value if isinstance(one, ast.Constant) else None for one in node.keys]
     pairs: list[tuple[Typed | None, Typed]] = []
@@ -338,7 +332,6 @@ EXPRESSIONS: dict[type[ast.expr], Any] = {
     ast.Name: _name,
     ast.Attribute: _attribute,
     ast.Tuple: _tuple,
-    ast.List: _list,
     ast.Dict: _dict,
     ast.Subscript: _subscript,
     ast.BinOp: _binary,

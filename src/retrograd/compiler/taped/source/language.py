@@ -8,7 +8,7 @@ from ..frame import Language
 from .calls import called, called_function, of_closure
 from .comparisons import compared, compared_in_a_row
 from .expressions import EXPRESSIONS
-from .loops import generated, list_of
+from .loops import generated, list_of, listed
 from .statements import STATEMENTS, stored
 
 __all__ = ["PYTHON"]
@@ -16,7 +16,7 @@ __all__ = ["PYTHON"]
 PYTHON = Language(
     statements=STATEMENTS,
     expressions=EXPRESSIONS
-    | {ast.Call: called, ast.Compare: compared_in_a_row, ast.GeneratorExp: generated}
+    | {ast.Call: called, ast.Compare: compared_in_a_row, ast.GeneratorExp: generated, ast.List: listed}
     | dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp), list_of),
     call=called_function,
     call_closure=of_closure,

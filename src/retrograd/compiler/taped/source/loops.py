@@ -30,6 +30,7 @@ from .containers import (
     added,
     appended,
     changes_of,
+    copied,
     item_of_tuple,
     item_place,
     length,
@@ -40,8 +41,8 @@ from .containers import (
 from .expressions import tuple_of
 
 __all__ = [
-    *("as_list", "assign_target", "enumerated", "fixed_items", "fixed_names", "generated", "is_record"),
-    *("list_of", "loop", "of_dict", "parts", "range_of", "reversed_of", "source_of", "unpacked", "zipped"),
+    *("as_list", "assign_target", "enumerated", "extended", "fixed_items", "fixed_names", "generated", "is_record"),
+    *("list_of", "listed", "loop", "of_dict", "parts", "range_of", "reversed_of", "source_of", "unpacked", "zipped"),
 ]
 
 Body = Callable[[Typed], None]
@@ -187,6 +188,28 @@ def as_list(f: Frame, node: Any, over: Typed) -> Typed:
     if not isinstance(over.kind, (ListType, Tuple)) and over.kind is not UNKNOWN:
         raise NotTypedError(f"it goes over {over.kind}")
     return over
+
+
+def extended(f: Frame, node: ast.AST, of: Typed, items: Typed) -> None:
+    """``of.extend(items)``, also where they are one."""
+    if not isinstance(of.kind, ListType) or of.kind.kind not in (list, deque):
+        raise NotTypedError(f"it extends {of.kind}")
+    if isinstance(items.kind, ListType):
+        items = copied(f, node, items)
+    loop(f, items, lambda item: appended(f, of, item))
+
+
+def listed(f: Frame, node: ast.List) -> Typed:
+    """A list display: ``[x, y]``, or ``[*xs, y]``."""
+    if not any(isinstance(one, ast.Starred) for one in node.elts):
+        return made_list(f, node, [f.evaluated(one) for one in node.elts])
+    made = made_list(f, node, [])
+    for one in node.elts:
+        if isinstance(one, ast.Starred):
+            extended(f, one, made, f.evaluated(one.value))
+        else:
+            appended(f, made, f.evaluated(one))
+    return made
 
 
 def _of_list(f: Frame, value: Typed) -> Source:

@@ -41,7 +41,7 @@ from .containers import (
 )
 from .in_python import reversed_in_place
 
-__all__ = ["extended", "list_method", "method_row", "record_method"]
+__all__ = ["list_method", "method_row", "record_method"]
 
 _NOTHING = Typed(NONE)
 
@@ -72,17 +72,8 @@ def _insert(f: Frame, node: ast.Call, of: Typed) -> Typed:
 
 
 def _extend(f: Frame, node: ast.Call, of: Typed) -> Typed:
-    extended(f, node, of, f.evaluated(node.args[0]))
+    loops.extended(f, node, of, f.evaluated(node.args[0]))
     return _NOTHING
-
-
-def extended(f: Frame, node: ast.AST, of: Typed, items: Typed) -> None:
-    """``of.extend(items)``, also where they are one."""
-    if not isinstance(of.kind, ListType) or of.kind.kind not in (list, deque):
-        raise NotTypedError(f"it extends {of.kind}")
-    if isinstance(items.kind, ListType):
-        items = copied(f, node, items)
-    loops.loop(f, items, lambda item: appended(f, of, item))
 
 
 def _pop(f: Frame, node: ast.Call, of: Typed) -> Typed:

@@ -12,8 +12,7 @@ from ..types import INT, NONE, UNKNOWN, Instance, Iterated, ListType, NotTypedEr
 from .comparisons import condition
 from .containers import item_of, load_field, store_field, store_item
 from .expressions import binary
-from .loops import as_list, assign_target, fixed_names, loop
-from .methods import extended
+from .loops import as_list, assign_target, extended, fixed_names, loop
 
 __all__ = ["STATEMENTS", "store_attribute", "stored"]
 

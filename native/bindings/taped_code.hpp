@@ -1,0 +1,15 @@
+// Machine code that keeps the branches and loops of its function: the type retrograd._native.TapedCode.
+#pragma once
+
+#include "tape/python.hpp"
+
+namespace retrograd::compiler {
+
+bool add_taped_code_type(PyObject* module);
+bool is_taped_code(PyObject* object);
+
+// What TapedCode::value_and_grad gives for a call whose answer need not be compared with the function. Null without an
+// exception where Python must see to it.
+Ref value_and_grad_by(PyObject* taped_code, PyObject* const* args, Py_ssize_t count);
+
+}  // namespace retrograd::compiler
