@@ -32,9 +32,10 @@ bool DataType::parse(PyObject* tuple) {
     }
     return types != nullptr;
   };
-  about = Ref(Py_XNewRef(code == OPTIONAL ? nullptr : first));
+  about = Ref(Py_XNewRef(code == OPTIONAL || code == UNION ? nullptr : first));
   switch (code) {
     case OPTIONAL: return part(first);
+    case UNION: return each(first);
     case TUPLE:
     case RECORD: return each(next);
     case LIST: return part(next);
@@ -83,6 +84,7 @@ Put TypedData::put(const DataType& type, PyObject* thing) {
     case DataType::RECORD: return record(type, thing);
     case DataType::INSTANCE: return takes_variables_ ? Put::OF_ANOTHER_TYPE : instance(type, thing);
     case DataType::ARRAY: return array(type, thing);
+    case DataType::UNION: return takes_variables_ ? Put::OF_ANOTHER_TYPE : one_of(type, thing);
   }
   PyErr_SetString(PyExc_ValueError, "there is no such type");
   return Put::FAILED;
@@ -275,6 +277,17 @@ Put TypedData::instance(const DataType& type, PyObject* thing) {
   const Ref own(PyObject_GenericGetDict(thing, nullptr));
   if (!own) return Put::FAILED;
   return PyDict_Size(own.get()) == PyTuple_Size(names) ? attributes(type, own.get()) : Put::OF_ANOTHER_TYPE;
+}
+
+Put TypedData::one_of(const DataType& type, PyObject* thing) {
+  PyObject* kind = reinterpret_cast<PyObject*>(Py_TYPE(thing));
+  for (size_t i = 0; i < type.parts.size(); ++i) {
+    const DataType& option = type.parts[i];
+    if (option.code == DataType::INSTANCE ? kind != option.second.get() : thing != option.about.get()) continue;
+    word(i);
+    return put(option, thing);
+  }
+  return Put::OF_ANOTHER_TYPE;
 }
 
 Put TypedData::attributes(const DataType& type, PyObject* own) {

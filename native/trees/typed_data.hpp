@@ -27,7 +27,8 @@ struct DataType {
     OPTIONAL,  // what it is besides None
     RECORD,    // the keys of a dictionary, in its order; what they have
     INSTANCE,  // the names of the attributes; what they have; the class; whether they are kept in a dictionary
-    ARRAY      // the class; the dtype; its rows or numbers; how many axes; whether its numbers are float64
+    ARRAY,     // the class; the dtype; its rows or numbers; how many axes; whether its numbers are float64
+    UNION      // INSTANCEs of several classes, and STATICs
   };
 
   Code code = NONE;
@@ -81,6 +82,7 @@ class TypedData {
   bool floats(const DataType& type, PyObject* array);
   Put record(const DataType& type, PyObject* thing);
   Put instance(const DataType& type, PyObject* thing);
+  Put one_of(const DataType& type, PyObject* thing);
   Put attributes(const DataType& type, PyObject* own);
 
   std::vector<uint64_t> words_;

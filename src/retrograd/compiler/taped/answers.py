@@ -18,6 +18,7 @@ from .code import loaded
 from .constants import leaf_numbers
 from .entry import TapedProgram, positional, written
 from .types import BOOL, EITHER, FLOAT, INT, VALUE, NotTypedError
+from .versions import as_written
 
 __all__ = ["Answers", "program_of"]
 
@@ -36,7 +37,7 @@ def program_of(
             return None, ""
         return written(call.function, call.arguments), ""
     except NotTypedError as error:
-        return None, str(error)
+        return None, as_written(str(error))
     except Exception as error:  # the function itself answers, whatever is wrong here
         return None, f"its source could not be followed: {error!r}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, ABCMeta
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from types import MethodDescriptorType, WrapperDescriptorType
@@ -36,7 +37,7 @@ from .types import (
 )
 
 __all__ = [
-    *("Leaf", "constant_of", "is_frozen", "is_named_tuple", "is_plain_class", "kind_of", "leaf_numbers"),
+    *("Leaf", "constant_of", "is_frozen", "has_dict", "is_named_tuple", "is_plain_class", "kind_of", "leaf_numbers"),
     "text_of",
 ]
 
@@ -184,6 +185,11 @@ def attributes_of(thing: Any) -> Mapping[str, Any] | None:
     return None if fields is None else {name: getattr(thing, name) for name in fields}
 
 
+def has_dict(kind: type) -> bool:
+    """Whether instances of a class in Python may have any attributes."""
+    return not all("__slots__" in vars(base) for base in kind.__mro__[:-1])
+
+
 def is_frozen(kind: type) -> bool:
     """Whether nothing may be assigned to the attributes of a dataclass."""
     parameters = getattr(kind, "__dataclass_params__", None)
@@ -193,16 +199,16 @@ def is_frozen(kind: type) -> bool:
 def is_plain_class(kind: type) -> bool:
     """Whether a class in Python, and those that it inherits from, leave its instances what instances are."""
     made_in_c = (MethodDescriptorType, WrapperDescriptorType)
-    odd = {"__getattr__", "__getattribute__", "__setattr__", "__new__", "__iter__", "__getitem__", "__class_getitem__"}
+    odd = {"__getattr__", "__getattribute__", "__setattr__", "__new__", "__class_getitem__"}
     bases = kind.__mro__[:-1]
-    if kind.__module__ == "builtins" or type(kind) is not type or not bases:
+    if kind.__module__ == "builtins" or type(kind) not in (type, ABCMeta) or not bases:
         return False
     for base in bases:
+        if base is ABC:
+            continue
         own = vars(base)
-        if type(base) is not type or (odd - ({"__setattr__"} if is_frozen(base) else set())) & own.keys():
+        if type(base) not in (type, ABCMeta) or (odd - ({"__setattr__"} if is_frozen(base) else set())) & own.keys():
             return False
         if any(isinstance(one, made_in_c) for one in own.values()):
-            return False
-        if "__slots__" in own and "__dataclass_fields__" not in own:
             return False
     return not issubclass(kind, (tuple, list, dict, set, str, int, float, BaseException, Enum))

@@ -28,6 +28,7 @@ from .types import (
     Static,
     Tuple,
     Type,
+    Union,
     is_number,
 )
 
@@ -163,6 +164,8 @@ def _read(f: Frame, kind: Type, cursor: str) -> Typed:
         return _list(f, kind, cursor)
     if isinstance(kind, Optional):
         return _optional(f, kind, cursor)
+    if isinstance(kind, Union):
+        return _one_of(f, kind, cursor)
     return f.load(kind, _word(f, cursor))
 
 
@@ -198,6 +201,20 @@ def _either(f: Frame, cursor: str) -> Typed:
 def _optional(f: Frame, kind: Optional, cursor: str) -> Typed:
     is_there = f.w.emit(f"icmp ne i64 {f.w.load('i64', _word(f, cursor))}, 0")
     return _chosen(f, kind, is_there, lambda: _read(f, kind.item, cursor), lambda: Typed(NONE))
+
+
+def _one_of(f: Frame, kind: Union, cursor: str) -> Typed:
+    which, variable, end = f.w.load("i64", _word(f, cursor)), f.variable(kind), f.w.name("end")
+    for i, option in enumerate(kind.options):
+        here, other = f.w.name("option"), f.w.name("other")
+        f.w.branch(f.w.emit(f"icmp eq i64 {which}, {i}"), here, other)
+        f.w.block(here)
+        f.set(variable, _read(f, option, cursor))
+        f.w.jump(end)
+        f.w.block(other)
+    f.w.bail()
+    f.w.block(end)
+    return f.get(variable)
 
 
 def _instance(f: Frame, kind: Instance, cursor: str) -> Typed:

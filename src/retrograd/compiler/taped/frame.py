@@ -19,13 +19,16 @@ from .ir.arithmetic import CONTEXT, Arithmetic, Typed
 from .ir.rows import Rows
 from .ir.writer import Budget, Writer
 from .reads import Reads
+from .syntax import is_endless, names_assigned, names_used
 from .types import (
     BOOL,
     INT,
     NONE,
     UNKNOWN,
+    Bound,
     Cell,
     Closure,
+    Instance,
     Iterated,
     Layout,
     ListType,
@@ -33,14 +36,16 @@ from .types import (
     Optional,
     Tuple,
     Type,
+    Union,
     is_number,
     is_plain,
     is_real,
     is_unkept,
     join,
 )
+from .versions import with_versions
 
-__all__ = ["Frame", "Language", "LocalFunction", "Loop", "Program", "Routine", "names_assigned", "place_key", "split"]
+__all__ = ["Frame", "Language", "LocalFunction", "Loop", "Program", "Routine", "place_key", "split"]
 
 #: So many routines are followed: each call of other types has one of its own.
 _MOST_ROUTINES = 200
@@ -86,6 +91,7 @@ class Program:
         local_functions: The functions that are defined in others, by where that is.
         around: The keys of the routines that are being followed, each called by another one.
         definitions: The source of each function.
+        once: The names that a function assigns once (versions.py), by its source.
         followed: The keys of the routines that have been followed, this time.
     """
 
@@ -103,6 +109,7 @@ class Program:
     local_functions: dict[Any, LocalFunction] = field(default_factory=dict)
     around: set[Any] = field(default_factory=set)
     definitions: dict[FunctionType, ast.FunctionDef] = field(default_factory=dict)
+    once: dict[ast.AST, set[str]] = field(default_factory=dict)
     followed: set[Any] = field(default_factory=set)
 
     def text(self, text: str) -> int:
@@ -138,7 +145,10 @@ class Program:
     def definition(self, function: FunctionType) -> ast.FunctionDef:
         """The source of a function, which is looked for once."""
         if function not in self.definitions:
-            self.definitions[function] = definition_of(function)
+            found = self.definitions[function] = definition_of(function)
+            for one in ast.walk(found):
+                if isinstance(one, ast.FunctionDef):
+                    self.once[one] = with_versions(one)
         return self.definitions[function]
 
     def _add(self, key: Any, function: FunctionType, definition: ast.FunctionDef | ast.Lambda) -> None:
@@ -169,14 +179,18 @@ def definition_of(function: FunctionType) -> ast.FunctionDef:
     return found
 
 
-def signature(kind: Type) -> Any:
-    """What two types have in common that one routine can take."""
+def signature(kind: Type, around: tuple[Cell, ...] = ()) -> Any:
+    """What two types have in common that one routine can take; ``around``: the lists that the type is inside of."""
     if isinstance(kind, ListType):
-        return kind.kind, signature(kind.item)
+        cell = kind.cell.root()
+        return kind.kind, around.index(cell) if cell in around else signature(kind.item, (*around, cell))
     if isinstance(kind, Tuple):
-        return kind.kind, tuple(map(signature, kind.items))
+        return kind.kind, tuple(signature(one, around) for one in kind.items)
     if isinstance(kind, Optional):
-        return Optional, signature(kind.item)
+        return Optional, signature(kind.item, around)
+    if isinstance(kind, Bound):
+        parts = (kind.function, *kind.items)
+        return Bound, kind.names, tuple(signature(one, around) for one in parts)
     return kind
 
 
@@ -222,6 +236,7 @@ class Language:
         expressions: Expressions, which give what they compute.
         call: A call of a function or a class in Python, with its arguments.
         call_closure: A call of a function in a function.
+        apply: A call of what a variable holds.
         compare: A comparison of two values.
         store_at: An assignment to an item or an attribute.
     """
@@ -230,6 +245,7 @@ class Language:
     expressions: Mapping[type[ast.expr], Any]
     call: Callable[..., Typed]
     call_closure: Callable[..., Typed]
+    apply: Callable[..., Typed]
     compare: Callable[..., Typed]
     store_at: Callable[..., None]
 
@@ -268,6 +284,8 @@ class Frame:
         self.own: set[str] = set()  # the names that it assigns
         self.lent: dict[str, Frame] = {}  # the frames around it whose variables it uses
         self.fixed: dict[str, Typed] = {}  # what names are known to hold in an iteration that is written out
+        self.once: set[str] = set()  # the names that are assigned once, in no loop and under no test
+        self.iterators: dict[str, Typed | None] = {}  # what such names hold to be gone over; None when it has been
         self.loops: list[Loop] = []
         self.is_comprehension: bool = False
         self.around: list[Any] = []  # the generators that are written into each other, around this one
@@ -281,6 +299,7 @@ class Frame:
         """What the function assigns is its own; none of it has been assigned yet."""
         body = [definition.body] if isinstance(definition, ast.Lambda) else definition.body
         self.own = {*parameters} | names_assigned(body)
+        self.once = self.program.once.get(definition, set())
         self._body = body
         for name, kind in self.kinds.items():
             self.variables[name] = self.variable(kind)
@@ -290,7 +309,7 @@ class Frame:
 
     def falls_off(self) -> bool:
         """Whether the end of the function may be reached without ``return``."""
-        return not leaves(self._body) and not _is_endless(self._body[-1])
+        return not leaves(self._body) and not is_endless(self._body[-1])
 
     def inner(self, node: ast.AST, own: set[str]) -> Frame:
         """The frame of a comprehension, which assigns to these names."""
@@ -369,6 +388,10 @@ class Frame:
         """A call of a function in a function."""
         return self.program.language.call_closure(self, closure, arguments, keywords)
 
+    def apply(self, node: Any, function: Typed, arguments: list[Typed], keywords: Mapping[str, Typed]) -> Typed:
+        """A call of what a variable holds: a function or a class, or one of several."""
+        return self.program.language.apply(self, node, function, arguments, keywords)
+
     def compare(self, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
         """A comparison."""
         return self.program.language.compare(self, operator, one, other)
@@ -387,9 +410,12 @@ class Frame:
 
     def assign(self, name: str, value: Typed) -> None:
         """Assign to a name of this frame."""
-        value = self.settled(value)
         if isinstance(value.kind, Iterated):
-            raise NotTypedError(f"{name} is an iterator")
+            if name not in self.once or self.loops:
+                raise NotTypedError("an iterator is kept")
+            self.iterators[name] = value
+            return
+        value = self.settled(value)
         self.fixed.pop(name, None)
         if name in self.lent:
             owner = self.lent[name]
@@ -429,7 +455,17 @@ class Frame:
             return None
         if name in owner.fixed:
             return owner.fixed[name]
+        if name in owner.iterators:
+            return self._gone_over(name)
         return self.get(owner.known(name))
+
+    def _gone_over(self, name: str) -> Typed:
+        """The iterator that a name of this frame holds. It is gone over once, and in no loop."""
+        found = self.iterators.get(name)
+        if found is None or self.loops:
+            raise NotTypedError("an iterator is gone over twice")
+        self.iterators[name] = None
+        return found
 
     def known(self, name: str) -> Variable:
         """The variable of a name of this frame."""
@@ -466,16 +502,33 @@ class Frame:
         if isinstance(kind, ListType) and isinstance(value.kind, ListType):
             join(kind, value.kind)
             return Typed(kind, value.parts)
+        if isinstance(kind, Union):
+            return self._one_of(value, kind)
         raise NotTypedError(f"{value.kind} meets {kind}")
+
+    def _one_of(self, value: Typed, kind: Union) -> Typed:
+        """One of several as one of more."""
+        if not isinstance(value.kind, Union):
+            if value.kind not in kind.options:
+                raise NotTypedError(f"{value.kind} meets {kind}")
+            which = kind.options.index(value.kind)
+            return Typed(kind, (str(which), value.number if isinstance(value.kind, Instance) else "null"))
+        which_now = "0"
+        for i, option in enumerate(value.kind.options):
+            is_it = self.w.emit(f"icmp eq i64 {value.number}, {i}")
+            which_now = self.w.emit(f"select i1 {is_it}, i64 {kind.options.index(option)}, i64 {which_now}")
+        return Typed(kind, (which_now, value.parts[1]))
 
     def _optional(self, value: Typed, kind: Optional) -> Typed:
         if value.kind is NONE:
             return Typed(kind, ("false", *("poison" for _ in kind.item.words)))
         if isinstance(value.kind, Optional):
             inner = Typed(value.kind.item, value.parts[1:])
-            if inner.kind != kind.item:
-                raise NotTypedError(f"{value.kind} meets {kind}")
-            return Typed(kind, value.parts)
+            if inner.kind == kind.item:
+                return Typed(kind, value.parts)
+            if is_real(inner.kind) or isinstance(kind.item, Union):  # which is computed of nothing as well
+                return Typed(kind, (value.parts[0], *self.converted(inner, kind.item).parts))
+            raise NotTypedError(f"{value.kind} meets {kind}")
         return Typed(kind, ("true", *self.converted(value, kind.item).parts))
 
     def there(self, value: Typed) -> Typed:
@@ -531,48 +584,6 @@ class Frame:
             self.result = self.variable(self.returned)
         self.set(self.result, value)
         self.w.jump(self.end)
-
-
-def names_assigned(body: Sequence[ast.AST]) -> set[str]:
-    """The names that statements assign, but those of functions in them."""
-    found: set[str] = set()
-    outside: set[str] = set()
-    rest = list(body)
-    while rest:
-        node = rest.pop()
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            found.add(node.name)
-        elif isinstance(node, ast.Nonlocal):
-            outside.update(node.names)
-        elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)):
-            inner = [one for one in ast.walk(node) if isinstance(one, ast.NamedExpr)]
-            found.update(one.target.id for one in inner)
-        elif not isinstance(node, ast.Lambda):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found.add(node.id)
-            rest += ast.iter_child_nodes(node)
-    return found - outside
-
-
-def _is_endless(node: ast.AST) -> bool:
-    """Whether a statement is ``while True`` without a ``break``."""
-    if not (isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and node.test.value):
-        return False
-    rest: list[ast.AST] = list(node.body)
-    while rest:
-        one = rest.pop()
-        if isinstance(one, ast.Break):
-            return False
-        if not isinstance(one, (ast.For, ast.While, ast.FunctionDef, ast.Lambda)):
-            rest += ast.iter_child_nodes(one)
-        elif isinstance(one, (ast.For, ast.While)):
-            rest += one.orelse
-    return True
-
-
-def names_used(node: ast.AST) -> set[str]:
-    """The names that a function uses, and the functions in it."""
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
 
 
 def place_key(node: Any) -> Any:

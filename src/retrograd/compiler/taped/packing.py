@@ -7,6 +7,7 @@ says where something is not.
 from __future__ import annotations
 
 import enum
+from abc import ABC
 from collections.abc import Sequence
 from enum import Enum
 from typing import Any
@@ -34,6 +35,7 @@ from .types import (
     Static,
     Tuple,
     Type,
+    Union,
 )
 
 __all__ = ["written_as"]
@@ -58,6 +60,7 @@ class _Code(enum.IntEnum):
     RECORD = enum.auto()
     INSTANCE = enum.auto()
     ARRAY = enum.auto()
+    UNION = enum.auto()
 
 
 _SCALARS = {
@@ -96,8 +99,10 @@ def written_as(program: Program, kind: Type) -> tuple[Any, ...]:
         names, types = tuple(kind.layout.fields), each([*kind.layout.fields.values()])
         if kind.is_record:
             return _Code.RECORD, names, types
-        has_dict = not any("__slots__" in vars(base) for base in kind.layout.kind.__mro__[:-1])
-        return _Code.INSTANCE, names, types, kind.layout.kind, has_dict
+        bases = [base for base in kind.layout.kind.__mro__[:-1] if base is not ABC]
+        return _Code.INSTANCE, names, types, kind.layout.kind, not any("__slots__" in vars(base) for base in bases)
+    if isinstance(kind, Union):
+        return _Code.UNION, each(kind.options)
     if isinstance(kind, Static):
         return _Code.STATIC, kind.thing
     if kind is TEXT:

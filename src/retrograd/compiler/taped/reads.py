@@ -12,7 +12,7 @@ from enum import Enum
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from .source import in_python
+from .source.library import in_python
 from .types import NotTypedError
 
 __all__ = ["Reads", "is_constant"]
@@ -85,10 +85,10 @@ class Reads:
         self._names[id(names), name] = names, name, _MISSING
         return self._in(vars(builtins), name)
 
-    def attribute(self, thing: Any, name: str) -> tuple[Key, Any]:
-        """An attribute of a module or a class, which nothing but its dictionary decides."""
+    def attribute(self, thing: Any, name: str, after: type | None = None) -> tuple[Key, Any]:
+        """An attribute of a module or a class, which nothing but its dictionary decides; of the classes after one."""
         if isinstance(thing, type):
-            for base in thing.__mro__:
+            for base in thing.__mro__ if after is None else thing.__mro__[thing.__mro__.index(after) + 1 :]:
                 if name in vars(base):
                     return self._in(vars(base), name)
                 self._names[id(base), name] = vars(base), name, _MISSING

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = [
-    *("BOOL", "EITHER", "FLOAT", "INT", "MEMBER", "MIXED", "NONE", "NUMPY", "TEXT", "UNKNOWN", "VALUE", "Cell"),
-    *("Closure", "Instance", "Iterated", "Layout", "ListType", "NotTypedError", "Optional", "Static", "Tuple"),
-    *("Type", "is_number", "is_plain", "is_real", "is_unkept", "join"),
+    *("BOOL", "BOUNDED", "EITHER", "FLOAT", "INT", "MEMBER", "MIXED", "NONE", "NUMPY", "TEXT", "UNKNOWN", "VALUE"),
+    *("Bound", "Cell", "Closure", "Instance", "Iterated", "Layout", "ListType", "NotTypedError", "Optional", "Static"),
+    *("Tuple", "Type", "Union", "is_number", "is_plain", "is_real", "is_unkept", "join"),
 ]
 
 
@@ -96,6 +96,22 @@ class Closure:
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """A function with its first arguments, and some by name: ``partial(f, x, y=z)``, or a method of an instance."""
+
+    function: Type
+    items: tuple[Type, ...]
+    names: tuple[str, ...] = ()  #: of the last ones
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return tuple(word for one in (self.function, *self.items) for word in one.words)
+
+    def __str__(self) -> str:
+        return "a function with some of its arguments"
+
+
+@dataclass(frozen=True, slots=True)
 class Optional:
     """Something or None: whether it is there, and what it is."""
 
@@ -137,6 +153,10 @@ class Cell:
         return True
 
 
+#: A deque that lets an item go for each one more than it may have.
+BOUNDED = "maxlen"
+
+
 @dataclass(frozen=True, slots=True)
 class ListType:
     """A list or a deque; a dict, a set and an array as lists of pairs, items and rows: a pointer to the header."""
@@ -144,6 +164,7 @@ class ListType:
     cell: Cell
     kind: type = list
     dtype: Any = None  #: of a whole array of NumPy's, which is a list of rows
+    default: Any = None  #: what makes the items that a defaultdict lacks; ``BOUNDED`` of a deque with ``maxlen``
     words: tuple[str, ...] = ("ptr",)
 
     @property
@@ -154,7 +175,9 @@ class ListType:
         return f"a {self.kind.__name__}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ListType) and other.kind is self.kind and other.cell.root() is self.cell.root()
+        if not isinstance(other, ListType) or other.kind is not self.kind or other.default is not self.default:
+            return False
+        return other.cell.root() is self.cell.root()
 
     def __hash__(self) -> int:
         return id(self.cell.root())
@@ -206,6 +229,17 @@ class Instance:
         return f"a {self.layout.kind.__name__}"
 
 
+@dataclass(frozen=True, slots=True)
+class Union:
+    """One of several: instances of classes, and functions or classes themselves. Which one, and where it is."""
+
+    options: tuple[Instance | Static, ...]
+    words: tuple[str, ...] = ("i64", "ptr")
+
+    def __str__(self) -> str:
+        return " or ".join(dict.fromkeys(map(str, self.options)))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Iterated:
     """What can only be gone over, which is nowhere in memory: how a loop over it is written (source/loops.py).
@@ -227,7 +261,10 @@ class Iterated:
         return "an iterator"
 
 
-Type = Scalar | Static | Iterated | Tuple | Closure | Optional | ListType | Instance
+Type = Scalar | Static | Iterated | Tuple | Closure | Bound | Optional | ListType | Instance | Union
+
+#: So many classes and functions may meet in one variable.
+_MOST_OPTIONS = 12
 
 _REAL = (FLOAT, MIXED, NUMPY, VALUE, EITHER)
 _PLAIN = (FLOAT, MIXED, NUMPY)
@@ -247,6 +284,8 @@ def is_unkept(kind: Type) -> bool:
     """Whether it is, or holds, what lives no longer than the routine that makes it."""
     if isinstance(kind, Optional):
         return is_unkept(kind.item)
+    if isinstance(kind, Bound):
+        return any(map(is_unkept, (kind.function, *kind.items)))
     return isinstance(kind, (Closure, Iterated)) or (isinstance(kind, Tuple) and any(map(is_unkept, kind.items)))
 
 
@@ -279,12 +318,24 @@ def join(one: Type, other: Type) -> Type:
         if one.kind is not other.kind or len(one.items) != len(other.items):
             raise NotTypedError(f"{one} and {other} meet in one variable")
         return Tuple(_joined(one.items, other.items), one.kind)
-    if isinstance(one, ListType) and isinstance(other, ListType) and one.kind is other.kind:
+    if isinstance(one, ListType) and isinstance(other, ListType) and _are_alike(one, other):
         one.cell.unite(other.cell)
         return one
-    if isinstance(one, Instance) and isinstance(other, Instance) and one.layout is other.layout:
-        return one
+    options = [*dict.fromkeys((*_options(one), *_options(other)))]
+    if _options(one) and _options(other) and len(options) <= _MOST_OPTIONS:
+        return Union(tuple(sorted(options, key=hash)))
     raise NotTypedError(f"{one} and {other} meet in one variable")
+
+
+def _are_alike(one: ListType, other: ListType) -> bool:
+    return one.kind is other.kind and one.default is other.default
+
+
+def _options(kind: Type) -> tuple[Instance | Static, ...]:
+    """What may be one of several: not a dictionary."""
+    if isinstance(kind, Union):
+        return kind.options
+    return (kind,) if isinstance(kind, Static) or (isinstance(kind, Instance) and not kind.is_record) else ()
 
 
 def _joined(ones: Sequence[Type], others: Sequence[Type]) -> tuple[Type, ...]:

@@ -167,7 +167,7 @@ define internal ptr @new_list(ptr %c, i64 %given, i64 %words) {{
   %sane = icmp ult i64 %count, 1073741824
   %some = select i1 %sane, i64 %count, i64 1073741824
   %size = mul i64 %some, %words
-  %all = add i64 %size, 4
+  %all = add i64 %size, 5
   %list = call ptr @allocate(ptr %c, i64 %all)
   %lacks = icmp eq ptr %list, null
   br i1 %lacks, label %no, label %yes
@@ -176,10 +176,12 @@ yes:
   %room.at = getelementptr i64, ptr %list, i64 1
   store i64 %count, ptr %room.at, align 8
   %data.at = getelementptr i64, ptr %list, i64 2
-  %data = getelementptr i64, ptr %list, i64 4
+  %data = getelementptr i64, ptr %list, i64 5
   store ptr %data, ptr %data.at, align 8
   %changes.at = getelementptr i64, ptr %list, i64 3
   store i64 0, ptr %changes.at, align 8
+  %most.at = getelementptr i64, ptr %list, i64 4
+  store i64 0, ptr %most.at, align 8
   ret ptr %list
 no:
   ret ptr null

@@ -7,6 +7,7 @@ import bisect
 import dataclasses
 import heapq
 import inspect
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -14,24 +15,46 @@ from typing import Any
 from ..constants import is_named_tuple, is_plain_class
 from ..frame import Frame, LocalFunction, Program, Routine, split
 from ..ir.arithmetic import Typed
-from ..types import NONE, UNKNOWN, VALUE, Closure, Instance, Iterated, ListType, NotTypedError, Static, Tuple, join
-from .builtin_calls import BUILTINS
-from .containers import made_list, new_instance
-from .in_python import (
+from ..types import (
+    NONE,
+    UNKNOWN,
+    VALUE,
+    Bound,
+    Closure,
+    Instance,
+    Iterated,
+    ListType,
+    NotTypedError,
+    Static,
+    Tuple,
+    Union,
+    join,
+)
+from .choices import of_each
+from .classes import is_super, of_super
+from .containers import copied, load_field, made_list, made_record, new_instance
+from .expressions import OPERATORS, binary, bound_parts, tuple_of
+from .library.builtin_calls import BUILTINS
+from .library.in_python import (
+    COMBINATIONS,
+    ITERTOOLS,
     bisect_left,
     bisect_right,
+    chained,
     heapify,
     heappop,
     heappush,
     heappushpop,
     heapreplace,
+    insert_sorted,
+    product_of,
 )
-from .library_calls import library_call
+from .library.library_calls import library_call
 from .loops import as_list
 from .methods import list_method, method_row, record_method
 from .statements import store_attribute
 
-__all__ = ["called", "called_function", "of_closure"]
+__all__ = ["applied", "called", "called_function", "of_closure"]
 
 #: So deep are generators written into each other.
 _DEEPEST = 20
@@ -46,6 +69,8 @@ _IN_PYTHON: dict[Any, Any] = {
     bisect.bisect: bisect_right,
     bisect.bisect_left: bisect_left,
     bisect.bisect_right: bisect_right,
+    bisect.insort: insert_sorted,
+    bisect.insort_right: insert_sorted,
 }
 
 
@@ -53,6 +78,8 @@ def called(f: Frame, node: ast.Call) -> Typed:
     """What a call gives."""
     if any(one.arg is None for one in node.keywords):
         raise NotTypedError("a call has keywords from a dict")
+    if isinstance(node.func, ast.Attribute) and is_super(f, node.func.value):
+        return _of_super(f, node, node.func.attr)
     if isinstance(node.func, ast.Attribute):
         of = f.there(f.evaluated(node.func.value))
         if of.kind is UNKNOWN:
@@ -60,17 +87,18 @@ def called(f: Frame, node: ast.Call) -> Typed:
             return of
         if not isinstance(of.kind, Static):
             return _method(f, node, of, node.func.attr)
-        function = f.constant(*f.program.reads.attribute(of.kind.thing, node.func.attr))
+        if of.kind.thing is itertools.chain and node.func.attr == "from_iterable":
+            return f.call(node, chained, [f.evaluated(node.args[0])], {})
+        key, thing = f.program.reads.attribute(of.kind.thing, node.func.attr)
+        if isinstance(thing, (classmethod, staticmethod)):
+            return _of_class(f, node, of.kind.thing, node.func.attr, *_arguments(f, node))
+        function = f.constant(key, thing)
     else:
         function = f.evaluated(node.func)
     if function.kind is UNKNOWN:
         return function
-    if isinstance(function.kind, Closure):
-        return f.call_closure(function, *_arguments(f, node))
-    if isinstance(function.kind, Instance):
-        return _method(f, node, function, "__call__")
     if not isinstance(function.kind, Static):
-        raise NotTypedError(f"it calls {function.kind}")
+        return applied(f, node, function, *_arguments(f, node))
     thing = function.kind.thing
     if isinstance(thing, BuiltinFunctionType):
         thing = _IN_PYTHON.get(thing, thing)
@@ -79,7 +107,13 @@ def called(f: Frame, node: ast.Call) -> Typed:
         return found
     if (answer := library_call(f, node, thing)) is not None:
         return answer
+    if thing is dataclasses.replace:
+        return _replaced(f, node)
     arguments, keywords = _arguments(f, node)
+    if isinstance(thing, BuiltinFunctionType) and thing in OPERATORS:
+        return applied(f, node, function, arguments, keywords)
+    if isinstance(thing, type) and not keywords:
+        thing, arguments = _of_itertools(f, node, thing, arguments)
     return f.call(node, thing, arguments, keywords)
 
 
@@ -92,7 +126,8 @@ def _arguments(f: Frame, node: ast.Call) -> tuple[list[Typed], dict[str, Typed]]
                 raise NotTypedError(f"a call takes the items of {items.kind}")
             arguments += split(items)
         else:
-            arguments.append(f.settled(f.evaluated(one)))
+            given = f.evaluated(one)
+            arguments.append(given if isinstance(given.kind, Iterated) else f.settled(given))
     return arguments, {str(one.arg): f.settled(f.evaluated(one.value)) for one in node.keywords}
 
 
@@ -103,17 +138,108 @@ def _method(f: Frame, node: ast.Call, of: Typed, name: str) -> Typed:
         return record_method(f, node, of, name)
     if of.kind is VALUE and not node.keywords:
         return method_row(f, of, name, [f.evaluated(one) for one in node.args])
-    if isinstance(of.kind, Instance):
-        if name in of.kind.layout.fields:
-            raise NotTypedError(f"it calls what .{name} holds")
-        _, thing = f.program.reads.attribute(of.kind.layout.kind, name)
-        arguments, keywords = _arguments(f, node)
-        if isinstance(thing, staticmethod):
-            return f.call(node, thing.__func__, arguments, keywords)
-        if not isinstance(thing, FunctionType):
-            raise NotTypedError(f"it calls .{name}(), a {type(thing).__name__}")
-        return f.call(node, thing, [of, *arguments], keywords)
-    raise NotTypedError(f"it calls .{name}() of {of.kind}")
+    arguments, keywords = _arguments(f, node)
+    if isinstance(of.kind, Union):
+        return of_each(f, of, (node, name), lambda one: _method_with(f, node, one, name, arguments, keywords))
+    return _method_with(f, node, of, name, arguments, keywords)
+
+
+def _method_with(
+    f: Frame, node: ast.AST, of: Typed, name: str, arguments: list[Typed], keywords: dict[str, Typed]
+) -> Typed:
+    """A method of an instance or a named tuple; a class without it leaves the call to the function."""
+    kind: Any = of.kind.layout.kind if isinstance(of.kind, Instance) else getattr(of.kind, "kind", None)
+    if isinstance(of.kind, Static):
+        return _of_class(f, node, of.kind.thing, name, arguments, keywords)
+    if isinstance(of.kind, Instance) and name in of.kind.layout.fields:
+        held = load_field(f, of, name)
+        return applied(f, node, f.there(held), arguments, keywords)
+    if isinstance(of.kind, Tuple) and name == "_replace" and kind is not tuple and not arguments:
+        fields = dict(zip(kind._fields, split(of), strict=True))
+        return _named_tuple(f, kind, [], {**fields, **keywords})
+    if not isinstance(of.kind, (Instance, Tuple)) or (isinstance(of.kind, Instance) and of.kind.is_record):
+        raise NotTypedError(f"it calls .{name}() of {of.kind}")
+    if not hasattr(kind, name):
+        f.w.bail()
+        return Typed(UNKNOWN)
+    _, thing = f.program.reads.attribute(kind, name)
+    if isinstance(thing, (staticmethod, classmethod)):
+        return _of_class(f, node, kind, name, arguments, keywords)
+    if not isinstance(thing, FunctionType):
+        raise NotTypedError(f"it calls .{name}(), a {type(thing).__name__}")
+    return f.call(node, thing, [of, *arguments], keywords)
+
+
+def _of_itertools(f: Frame, node: ast.Call, thing: Any, arguments: list[Typed]) -> tuple[Any, list[Typed]]:
+    """A generator for a class of itertools, and what it is given; some take all items when they are made."""
+    if thing is itertools.combinations and len(arguments) == 2:
+        count = arguments[1].known
+        thing, arguments = COMBINATIONS.get(count if isinstance(count, int) else 0, thing), arguments[:1]
+    elif thing is itertools.product and len(arguments) == 2:
+        thing = product_of
+    else:
+        return ITERTOOLS.get((thing, len(arguments)), thing), arguments
+    pools = [as_list(f, (node, f"pool {i}"), one) for i, one in enumerate(arguments)]
+    return thing, [copied(f, (node, i), one) if isinstance(one.kind, ListType) else one for i, one in enumerate(pools)]
+
+
+def _of_super(f: Frame, node: ast.Call, name: str) -> Typed:
+    """``super().name(...)``."""
+    of, kind, own = of_super(f)
+    arguments, keywords = _arguments(f, node)
+    if name == "__init__" and getattr(kind, "__init__", None) is object.__init__:
+        return Typed(NONE)
+    thing = f.program.reads.attribute(kind, name, after=own)[1]
+    if not isinstance(thing, FunctionType):
+        raise NotTypedError(f"it calls .{name}(), a {type(thing).__name__}")
+    return f.call(node, thing, [of, *arguments], keywords)
+
+
+def _replaced(f: Frame, node: ast.Call) -> Typed:
+    """``dataclasses.replace``."""
+    (of, *more), changes = _arguments(f, node)
+    of = f.there(of)
+    if more or not isinstance(of.kind, Instance) or not _has_made_init(of.kind.layout.kind):
+        raise NotTypedError(f"it calls replace() of {of.kind}")
+    kind: Any = of.kind.layout.kind
+    names = [one.name for one in dataclasses.fields(kind) if one.init and one.name not in changes]
+    if any(name not in of.kind.layout.fields for name in names):
+        f.w.bail()
+        return Typed(UNKNOWN)
+    return _instance(f, node, kind, [], {**{name: load_field(f, of, name) for name in names}, **changes})
+
+
+def _of_class(
+    f: Frame, node: ast.AST, kind: Any, name: str, arguments: list[Typed], keywords: dict[str, Typed]
+) -> Typed:
+    """``Class.name(...)``, or a function of a module."""
+    _, thing = f.program.reads.attribute(kind, name)
+    if isinstance(thing, classmethod):
+        return f.call(node, thing.__func__, [Typed(Static(kind)), *arguments], keywords)
+    return f.call(node, thing.__func__ if isinstance(thing, staticmethod) else thing, arguments, keywords)
+
+
+def applied(f: Frame, node: ast.AST, function: Typed, arguments: list[Typed], keywords: Mapping[str, Typed]) -> Typed:
+    """A call of what a variable holds."""
+    if isinstance(function.kind, Closure):
+        return f.call_closure(function, arguments, keywords)
+    if isinstance(function.kind, Union):
+        return of_each(f, function, (node, "function"), lambda one: applied(f, node, one, arguments, keywords))
+    if isinstance(function.kind, Bound):
+        first, *given = bound_parts(function)
+        split_at = len(given) - len(function.kind.names)
+        named = dict(zip(function.kind.names, given[split_at:], strict=True))
+        return applied(f, node, first, [*given[:split_at], *arguments], {**named, **keywords})
+    if isinstance(function.kind, Instance):
+        return _method_with(f, node, function, "__call__", arguments, dict(keywords))
+    if not isinstance(function.kind, Static):
+        raise NotTypedError(f"it calls {function.kind}")
+    thing = function.kind.thing
+    if isinstance(thing, BuiltinFunctionType) and thing in OPERATORS and len(arguments) == 2 and not keywords:
+        return binary(f, node, OPERATORS[thing], *arguments)
+    if not isinstance(thing, FunctionType) and not (isinstance(thing, type) and is_plain_class(thing)):
+        raise NotTypedError(f"it calls {getattr(thing, '__name__', type(thing).__name__)} by another name")
+    return f.call(node, thing, arguments, keywords)
 
 
 def called_function(
@@ -132,6 +258,9 @@ def called_function(
     if is_generator(thing):
         definition = f.program.definition(thing)
         return Typed(Iterated(run=lambda give: _generated(f, node, definition, bound, give, thing)))
+    gives_iterator = thing.__name__ == "__iter__"
+    if gives_iterator or any(isinstance(one.kind, Iterated) for one in bound.values()):
+        return _inlined(f, node, thing, bound)
     return _of_routine(f, *f.program.routine(thing, [one.kind for one in bound.values()]), bound)
 
 
@@ -146,6 +275,7 @@ def of_closure(f: Frame, closure: Typed, arguments: list[Typed], keywords: Mappi
                 run=lambda give: _generated(f, local.node, local.node, bound, give, local.function, closure, local)
             )
         )
+    bound = {name: f.settled(value) for name, value in bound.items()}
     found = f.program.local_routine(local, [one.kind for one in bound.values()])
     return _of_routine(f, *found, bound, local, closure.parts)
 
@@ -166,11 +296,8 @@ def _generated(
     local: LocalFunction | None = None,
 ) -> None:
     """Write a generator function into a frame: where it yields, what the loop over it does."""
-    path = f.path, id(node), id(definition)
-    if any(definition is one for one in f.around) or len(f.around) > _DEEPEST:
-        raise NotTypedError("a generator goes over itself")
-    inner = Frame(f.program, function, f.program.inlined.setdefault(path, {}), path, f.w)
-    inner.around, inner.give_item = [*f.around, definition], give
+    inner = _inner(f, node, definition, function)
+    inner.give_item = give
     inner.begin(definition, list(bound))
     if closure is not None and local is not None:
         inner.lend(local, closure.parts)
@@ -180,21 +307,55 @@ def _generated(
     f.w.block(inner.end)
 
 
+def _inlined(f: Frame, node: ast.AST, function: FunctionType, bound: dict[str, Typed]) -> Typed:
+    """Write a function into a frame: what it is given to go over is nowhere in memory, and may be what it returns."""
+    definition = f.program.definition(function)
+    inner = _inner(f, node, definition, function)
+    key, last = (inner.path, "result"), definition.body[-1]
+    inner.returned = f.program.results.get(key, UNKNOWN)
+    inner.begin(definition, list(bound))
+    for name, value in bound.items():
+        inner.assign(name, value)
+    returns = [one for one in ast.walk(definition) if isinstance(one, ast.Return)]
+    if returns == [last] and returns[0].value is not None:
+        inner.follow(definition.body[:-1])
+        return inner.evaluated(returns[0].value)
+    if not inner.follow(definition.body) and inner.falls_off():
+        inner.give(Typed(NONE))
+    f.w.block(inner.end)
+    f.program.results[key] = inner.returned
+    if inner.result is None:
+        f.w.bail()
+        return Typed(UNKNOWN)
+    return f.get(inner.result)
+
+
+def _inner(f: Frame, node: ast.AST, definition: ast.FunctionDef | ast.Lambda, function: FunctionType) -> Frame:
+    """The frame of a function that is written into another one."""
+    path = f.path, id(node), id(definition)
+    if any(definition is one for one in f.around) or len(f.around) > _DEEPEST:
+        raise NotTypedError("a generator goes over itself")
+    inner = Frame(f.program, function, f.program.inlined.setdefault(path, {}), path, f.w)
+    inner.around = [*f.around, definition]
+    return inner
+
+
 def _bound(f: Frame, function: FunctionType, arguments: list[Typed], keywords: Mapping[str, Typed]) -> dict[str, Typed]:
     """The arguments of a function by name, its defaults included."""
     f.program.reads.code_of(function)
     if hasattr(function, "__signature__"):
         raise NotTypedError(f"{function.__name__} says itself what it takes")
     signature = inspect.signature(function, follow_wrapped=False)
-    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    if any(one.kind in kinds for one in signature.parameters.values()):
-        raise NotTypedError(f"{function.__name__} takes any number of arguments")
     try:
         given = signature.bind(*arguments, **keywords).arguments
     except TypeError as error:
         raise NotTypedError(str(error)) from None
     for name, parameter in signature.parameters.items():
-        if name not in given:
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            given[name] = tuple_of([f.settled(one) for one in given.get(name, ())])
+        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            given[name] = made_record(f, given.get(name, {}))
+        elif name not in given:
             given[name] = f.constant((id(function), f"default {name}"), parameter.default)
     return {name: given[name] for name in signature.parameters}
 
@@ -276,8 +437,8 @@ def follow_routine(
     if isinstance(routine.definition, ast.Lambda):
         f.give(f.evaluated(routine.definition.body))
     else:
-        f.follow(routine.definition.body)
-        if f.falls_off():
+        ends = f.follow(routine.definition.body)
+        if not ends and f.falls_off():
             f.give(Typed(NONE))
     f.w.block(f.end)
     routine.result = f.returned
@@ -297,7 +458,7 @@ def _instance(f: Frame, node: ast.AST, kind: type, arguments: list[Typed], keywo
     """A new instance of a class in Python."""
     if is_named_tuple(kind):
         return _named_tuple(f, kind, arguments, keywords)
-    if not is_plain_class(kind):
+    if not is_plain_class(kind) or inspect.isabstract(kind):
         raise NotTypedError(f"it makes a {kind.__name__}")
     layout = f.program.layout(kind)
     made = new_instance(f, layout)

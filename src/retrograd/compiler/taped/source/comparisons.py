@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from types import FunctionType
+from typing import Any
 
 from ...backends.llvm.ir_builder import constant
 from ..frame import Frame, split
@@ -21,11 +23,13 @@ from ..types import (
     Optional,
     Static,
     Tuple,
+    Type,
+    Union,
     is_number,
     is_real,
 )
-from .containers import found_at, not_given, not_nan
-from .in_python import equal_lists
+from .containers import found_at, load_field, not_given, not_nan
+from .library.in_python import equal_lists
 
 __all__ = ["compared", "compared_in_a_row", "condition", "negated", "truth"]
 
@@ -148,6 +152,9 @@ def compared(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
     if equality and (isinstance(one.kind, Optional) or isinstance(other.kind, Optional)):
         return _maybe_equal(f, operator, one, other)
     one, other = f.there(one), f.there(other)
+    if NONE in (one.kind, other.kind):  # the function itself raises, unless something else comes there first
+        f.w.bail()
+        return Typed(BOOL, ("false",))
     if isinstance(one.kind, Instance) or isinstance(other.kind, Instance):
         return _by_method(f, operator, one, other)
     if isinstance(one.kind, ListType) and isinstance(other.kind, ListType) and equality:
@@ -165,7 +172,7 @@ def compared(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
         return Typed(BOOL, (f.w.emit(f"icmp {of_ints} i64 {one.number}, {other.number}"),))
     if isinstance(one.kind, Tuple) and isinstance(other.kind, Tuple):
         return _tuples(f, operator, split(one), split(other))
-    if isinstance(one.kind, Static) and isinstance(other.kind, Static) and equality:
+    if isinstance(one.kind, (Static, Union)) and isinstance(other.kind, Static) and equality:
         return _identity(f, ast.Is() if isinstance(operator, ast.Eq) else ast.IsNot(), one, other)
     raise NotTypedError(f"it compares {one.kind} with {other.kind}")
 
@@ -173,7 +180,7 @@ def compared(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
 def _maybe_equal(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
     """Whether what may be None is equal to something."""
     if isinstance(one.kind, Optional) and isinstance(other.kind, Optional):
-        raise NotTypedError("it compares what may be None twice")
+        return _both_equal(f, operator, one, other)
     maybe, rest = (one, other) if isinstance(one.kind, Optional) else (other, one)
     assert isinstance(maybe.kind, Optional)
     result, yes, end = f.w.allocate("i1"), f.w.name("there"), f.w.name("end")
@@ -182,6 +189,20 @@ def _maybe_equal(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typ
     f.w.block(yes)
     inner = Typed(maybe.kind.item, maybe.parts[1:])
     f.w.store("i1", compared(f, ast.Eq(), *((inner, rest) if maybe is one else (rest, inner))).number, result)
+    f.w.block(end)
+    found = Typed(BOOL, (f.w.load("i1", result),))
+    return found if isinstance(operator, ast.Eq) else negated(f, found)
+
+
+def _both_equal(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
+    """Whether two values are equal of which each may be None."""
+    assert isinstance(one.kind, Optional)
+    result, yes, end = f.w.allocate("i1"), f.w.name("there"), f.w.name("end")
+    differ = f.w.emit(f"xor i1 {one.parts[0]}, {other.parts[0]}")
+    f.w.store("i1", f.w.emit(f"xor i1 {differ}, true"), result)
+    f.w.branch(f.w.emit(f"and i1 {one.parts[0]}, {other.parts[0]}"), yes, end)
+    f.w.block(yes)
+    f.w.store("i1", compared(f, ast.Eq(), f.there(one), f.there(other)).number, result)
     f.w.block(end)
     found = Typed(BOOL, (f.w.load("i1", result),))
     return found if isinstance(operator, ast.Eq) else negated(f, found)
@@ -198,7 +219,21 @@ def _by_method(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed
         thing = f.program.reads.attribute(one.kind.layout.kind, name)[1]
         if isinstance(thing, FunctionType) and thing.__code__.co_filename != "<string>":
             return truth(f, f.call((operator, name), thing, [one, other], {}))
+        is_made = isinstance(thing, FunctionType) and dataclasses.is_dataclass(one.kind.layout.kind)
+        if is_made and isinstance(other.kind, Instance):
+            return _dataclasses(f, operator, one, other)
     raise NotTypedError(f"it compares {one.kind} with {other.kind}")
+
+
+def _dataclasses(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
+    """Two instances of a dataclass, by its own method: as their fields in tuples."""
+    assert isinstance(one.kind, Instance)
+    assert isinstance(other.kind, Instance)
+    kind: Any = one.kind.layout.kind
+    if other.kind.layout.kind is not kind:
+        raise NotTypedError(f"it compares {one.kind} with {other.kind}")
+    names = [one.name for one in dataclasses.fields(kind) if one.compare]
+    return _tuples(f, operator, *([load_field(f, each, name) for name in names] for each in (one, other)))
 
 
 def _lists(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
@@ -223,11 +258,36 @@ def _tuples(f: Frame, operator: ast.cmpop, ones: list[Typed], others: list[Typed
     strict = ast.Lt() if isinstance(operator, (ast.Lt, ast.LtE)) else ast.Gt()
     if len(ones) != len(others):
         raise NotTypedError("it compares tuples of different lengths")
+    if not all(is_number(one.kind) for one in (*ones, *others)):
+        return _one_by_one(f, operator, strict, ones, others)
     found = _known(isinstance(operator, (ast.LtE, ast.GtE)))
     for one, other in reversed([*zip(ones, others, strict=True)]):
         equal, before = compared(f, ast.Eq(), one, other), compared(f, strict, one, other)
         found = Typed(BOOL, (f.w.emit(f"select i1 {equal.number}, i1 {found.number}, i1 {before.number}"),))
     return found
+
+
+def _but_none(kind: Type) -> Type:
+    return kind.item if isinstance(kind, Optional) else kind
+
+
+def _one_by_one(f: Frame, operator: ast.cmpop, strict: ast.cmpop, ones: list[Typed], others: list[Typed]) -> Typed:
+    """The order of tuples in which what comes after the first difference may not be compared at all."""
+    result, end = f.w.allocate("i1"), f.w.name("end")
+    f.w.store("i1", _bit(isinstance(operator, (ast.LtE, ast.GtE))), result)
+    for one, other in zip(ones, others, strict=True):
+        differ, on = f.w.name("differ"), f.w.name("on")
+        not_nan(f, one)
+        f.w.branch(compared(f, ast.Eq(), one, other).number, on, differ)
+        f.w.block(differ)
+        if TEXT in (_but_none(one.kind), _but_none(other.kind)):
+            f.w.bail()  # their order is not known here
+        else:
+            f.w.store("i1", compared(f, strict, one, other).number, result)
+        f.w.jump(end)
+        f.w.block(on)
+    f.w.block(end)
+    return Typed(BOOL, (f.w.load("i1", result),))
 
 
 def _identity(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
@@ -242,6 +302,8 @@ def _identity(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
             is_same = f.w.emit(f"xor i1 {rest.parts[0]}, true")
     elif isinstance(one.kind, Static) and isinstance(other.kind, Static):
         is_same = one.kind.thing is other.kind.thing
+    elif isinstance(one.kind, Union) and other.kind in one.kind.options and isinstance(other.kind, Static):
+        is_same = f.w.emit(f"icmp eq i64 {one.number}, {one.kind.options.index(other.kind)}")
     elif one.kind is MEMBER and other.kind is MEMBER:
         is_same = f.w.emit(f"icmp eq i64 {one.number}, {other.number}")
     elif BOOL in (one.kind, other.kind) and one.kind is other.kind:

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.llvm.ir_builder import constant
 from ..frame import Frame, place_key, split
 from ..ir.arithmetic import Typed
 from ..types import (
     BOOL,
+    BOUNDED,
     FLOAT,
     INT,
     MEMBER,
@@ -29,11 +31,12 @@ from ..types import (
     is_real,
     join,
 )
+from .choices import choice
 
 __all__ = [
-    *("added", "appended", "changes_of", "concatenated", "copied", "counted", "found_at", "has_changed"),
-    *("inserted", "item_of", "item_of_tuple", "item_place", "length", "load_field", "made_list", "made_record"),
-    *("new_instance", "new_list", "not_given", "not_nan", "present", "removed", "repeated", "sliced"),
+    *("DEFAULTS", "added", "appended", "bounded", "changes_of", "concatenated", "copied", "counted", "found_at"),
+    *("has_changed", "inserted", "item_of", "item_of_tuple", "item_place", "length", "load_field", "made_list"),
+    *("made_record", "new_instance", "new_list", "not_given", "not_nan", "present", "removed", "repeated", "sliced"),
     *("store_field", "store_item"),
 ]
 
@@ -131,22 +134,39 @@ def item_of(f: Frame, of: Typed, index: Typed) -> Typed:
         f.w.bail()
         return Typed(UNKNOWN)
     if isinstance(of.kind, ListType):
-        if of.kind.item is UNKNOWN:
+        if of.kind.item is UNKNOWN and of.kind.default is None:
             f.w.bail()
             return Typed(UNKNOWN)
         if of.kind.kind is dict:
-            return _value_at(f, of, present(f, of, index))
+            return _value_at(f, of, _present_or_made(f, of, index) if of.kind.default else present(f, of, index))
         if of.kind.kind is np.ndarray and isinstance(index.kind, Tuple):
             return functools.reduce(lambda rows, one: item_of(f, rows, one), split(index), of)
         return f.load(of.kind.item, place_of(f, of, index))
     if isinstance(of.kind, Instance) and of.kind.is_record:
-        kind, place = record_place(f, of, index)
-        return f.load(kind, place)
+        return _item_of_record(f, of, index)
     if isinstance(of.kind, Tuple):
         if isinstance(index.known, int) and -len(of.kind.items) <= index.known < len(of.kind.items):
             return split(of)[index.known]
         return item_of_tuple(f, of, index)
     raise NotTypedError(f"it reads an item of {of.kind}")
+
+
+def _item_of_record(f: Frame, of: Typed, key: Typed) -> Typed:
+    assert isinstance(of.kind, Instance)
+    fields = of.kind.layout.fields
+    if isinstance(key.known, str) and key.known not in fields:
+        f.w.bail()
+        return Typed(UNKNOWN)
+    kinds = set(fields.values())
+    if key.known is not None or len(kinds) < 2 or key.kind is not TEXT:
+        return f.load(*record_place(f, of, key))
+    sides = [(f.w.name("item"), lambda name=name: load_field(f, of, name)) for name in fields]
+    for (label, _), name in zip(sides, fields, strict=True):
+        other = f.w.name("other")
+        f.w.branch(f.w.emit(f"icmp eq i64 {key.number}, {f.program.text(name)}"), label, other)
+        f.w.block(other)
+    f.w.bail()
+    return choice(f, (of.kind.layout, "item"), sides, f.w.name("end"))
 
 
 def item_of_tuple(f: Frame, of: Typed, index: Typed) -> Typed:
@@ -183,13 +203,38 @@ def appended(f: Frame, the_list: Typed, value: Typed) -> None:
     kind, value = _changing(f, the_list), f.settled(value)
     _widen(kind.cell, value.kind)
     has_changed(f, the_list)
+    if kind.default is BOUNDED:
+        _let_go(f, the_list, "0")
     f.store(value, kind.item, f.allocated(f"@appended(ptr %context, ptr {the_list.number}, i64 {_words(kind)})"))
+
+
+def bounded(f: Frame, made: Typed, most: Typed) -> Typed:
+    """A deque that was made without items, with ``maxlen``."""
+    assert isinstance(made.kind, ListType)
+    f.w.bail_if(f.w.emit(f"icmp sle i64 {most.number}, 0"))
+    f.w.store("i64", most.number, f.w.at(made.number, 4))
+    return Typed(ListType(made.kind.cell, made.kind.kind, default=BOUNDED), made.parts)
+
+
+def _let_go(f: Frame, the_list: Typed, at: str) -> None:
+    """Before an item is added to a deque that has as many as it may, another one goes."""
+    assert isinstance(the_list.kind, ListType)
+    count, most = f.w.load("i64", the_list.number), f.w.load("i64", f.w.at(the_list.number, 4))
+    full, on = f.w.name("full"), f.w.name("on")
+    f.w.branch(f.w.emit(f"icmp sge i64 {count}, {most}"), full, on)
+    f.w.block(full)
+    f.w.line(f"call void @removed(ptr {the_list.number}, i64 {at}, i64 {_words(the_list.kind)})")
+    f.w.block(on)
 
 
 def inserted(f: Frame, the_list: Typed, index: Typed, value: Typed) -> None:
     """``the_list.insert(index, value)``."""
     kind, value = _changing(f, the_list), f.settled(value)
     _widen(kind.cell, value.kind)
+    if kind.default is BOUNDED:
+        if index.known != 0:
+            raise NotTypedError("it inserts into a deque with maxlen")
+        _let_go(f, the_list, f.w.emit(f"sub i64 {f.w.load('i64', the_list.number)}, 1"))
     at, count = f.math.integer(index).number, f.w.load("i64", the_list.number)
     end = f.w.emit(f"add i64 {at}, {count}")
     at = f.w.emit(f"select i1 {f.w.emit(f'icmp slt i64 {at}, 0')}, i64 {end}, i64 {at}")
@@ -331,6 +376,30 @@ def present(f: Frame, of: Typed, key: Typed) -> str:
     at = found_at(f, of, f.there(key))
     f.w.bail_if(f.w.emit(f"icmp slt i64 {at}, 0"))
     return at
+
+
+#: What a defaultdict makes of a class: what it is without arguments.
+DEFAULTS: dict[Any, Any] = {
+    int: lambda f, key: Typed(INT, ("0",)),
+    float: lambda f, key: Typed(FLOAT, (constant(0.0),)),
+    list: lambda f, key: made_list(f, key, []),
+    set: lambda f, key: made_list(f, key, [], set),
+    dict: lambda f, key: made_list(f, key, [], dict),
+}
+
+
+def _present_or_made(f: Frame, of: Typed, key: Typed) -> str:
+    """Which pair of a defaultdict has a key; without one it is made."""
+    assert isinstance(of.kind, ListType)
+    key = f.settled(f.there(key))
+    place, new, end = f.w.allocate("i64"), f.w.name("new"), f.w.name("end")
+    f.w.store("i64", found_at(f, of, key), place)
+    f.w.branch(f.w.emit(f"icmp slt i64 {f.w.load('i64', place)}, 0"), new, end)
+    f.w.block(new)
+    f.w.store("i64", f.w.load("i64", of.number), place)
+    _store_value(f, of, key, DEFAULTS[of.kind.default](f, (of.kind.cell, "default")))
+    f.w.block(end)
+    return f.w.load("i64", place)
 
 
 def _value_at(f: Frame, of: Typed, at: str) -> Typed:

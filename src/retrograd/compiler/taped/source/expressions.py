@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator as operators
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -16,18 +17,22 @@ from ..reads import is_constant
 from ..types import (
     FLOAT,
     INT,
+    NONE,
     UNKNOWN,
     VALUE,
+    Bound,
     Instance,
     Layout,
     ListType,
     NotTypedError,
     Static,
     Tuple,
+    Union,
     is_number,
     is_real,
-    join,
 )
+from .choices import choice, of_each
+from .classes import is_super, of_super
 from .comparisons import condition, negated, truth
 from .containers import (
     added,
@@ -36,13 +41,12 @@ from .containers import (
     length,
     load_field,
     made_list,
-    made_record,
     repeated,
     sliced,
-    store_item,
 )
+from .library.in_python import power_of_ints
 
-__all__ = ["EXPRESSIONS", "binary", "tuple_of"]
+__all__ = ["EXPRESSIONS", "OPERATORS", "binary", "bound_parts", "tuple_of"]
 
 _ROWS = {
     ast.Add: "add",
@@ -62,6 +66,14 @@ _METHODS = {
     ast.Mod: "mod",
     ast.Pow: "pow",
     ast.MatMult: "matmul",
+}
+#: Functions of the module operator.
+OPERATORS: dict[Any, ast.operator] = {
+    operators.add: ast.Add(),
+    operators.sub: ast.Sub(),
+    operators.mul: ast.Mult(),
+    operators.truediv: ast.Div(),
+    operators.pow: ast.Pow(),
 }
 #: An int to a larger power is left to the function itself.
 _MOST_PRODUCTS = 16
@@ -83,6 +95,10 @@ def _name(f: Frame, node: ast.Name) -> Typed:
 
 
 def _attribute(f: Frame, node: ast.Attribute) -> Typed:
+    if is_super(f, node.value):
+        instance, kind, own = of_super(f)
+        key, thing = f.program.reads.attribute(kind, node.attr, after=own)
+        return f.call(node, thing.fget, [instance], {}) if isinstance(thing, property) else f.constant(key, thing)
     of = f.there(f.evaluated(node.value))
     if of.kind is UNKNOWN:
         return of
@@ -94,6 +110,15 @@ def _attribute(f: Frame, node: ast.Attribute) -> Typed:
         return split(of)[of.kind.kind._fields.index(node.attr)]  # type: ignore[attr-defined]
     if isinstance(of.kind, ListType) and of.kind.kind is np.ndarray and node.attr == "shape":
         return _shape(f, of)
+    if isinstance(of.kind, Union):
+        return of_each(f, of, (node, "of"), lambda one: _attribute_of(f, node, one))
+    return _attribute_of(f, node, of)
+
+
+def _attribute_of(f: Frame, node: ast.Attribute, of: Typed) -> Typed:
+    """An attribute of an instance, or of one of several things; a class without it leaves the call to the function."""
+    if isinstance(of.kind, Static):
+        return f.constant(*f.program.reads.attribute(of.kind.thing, node.attr))
     if isinstance(of.kind, Instance) and not of.kind.is_record:
         return _attribute_of_instance(f, node, of, of.kind.layout)
     raise NotTypedError(f"it reads .{node.attr} of {of.kind}")
@@ -116,14 +141,14 @@ def _attribute_of_instance(f: Frame, node: ast.Attribute, of: Typed, layout: Lay
         key, thing = f.program.reads.attribute(layout.kind, name)
         if isinstance(thing, property):
             return f.call(node, thing.fget, [of], {})
+        if isinstance(thing, FunctionType) and name not in layout.fields:
+            return Typed(Bound(Static(thing), (of.kind,)), of.parts)
         if is_constant(thing) and not isinstance(thing, FunctionType):
             of_class = f.constant(key, thing)
     if name not in layout.fields:
         if of_class is not None:
             return of_class
-        if layout.is_given:
-            raise NotTypedError(f"it reads .{name} of {of.kind}")
-        f.w.bail()  # it may be stored before this is reached
+        f.w.bail()  # it may be stored before this is reached, or the class is not asked for it
         return Typed(UNKNOWN)
     if of_class is None:
         return load_field(f, of, name)
@@ -131,7 +156,7 @@ def _attribute_of_instance(f: Frame, node: ast.Attribute, of: Typed, layout: Lay
     own, other, end = f.w.name("own"), f.w.name("class"), f.w.name("end")
     f.w.branch(has_own, own, other)
     sides: list[tuple[str, Callable[[], Typed]]] = [(own, lambda: load_field(f, of, name)), (other, lambda: of_class)]
-    return _choice(f, (f.path, id(node)), sides, end)
+    return choice(f, (f.path, id(node)), sides, end)
 
 
 def _tuple(f: Frame, node: ast.Tuple) -> Typed:
@@ -142,6 +167,16 @@ def _tuple(f: Frame, node: ast.Tuple) -> Typed:
         else:
             items.append(f.settled(f.evaluated(one)))
     return tuple_of(items)
+
+
+def bound_parts(bound: Typed) -> list[Typed]:
+    """The function that has some of its arguments, and those."""
+    assert isinstance(bound.kind, Bound)
+    found, at = [], 0
+    for kind in (bound.kind.function, *bound.kind.items):
+        found.append(Typed(kind, bound.parts[at : at + len(kind.words)]))
+        at += len(kind.words)
+    return found
 
 
 def tuple_of(items: list[Typed]) -> Typed:
@@ -156,22 +191,6 @@ def _as_tuple(f: Frame, value: Typed) -> Typed:
     raise NotTypedError(f"it takes the items of {value.kind}")
 
 
-def _dict(f: Frame, node: ast.Dict) -> Typed:
-    names = [one.value if isinstance(one, ast.Constant) else None for one in node.keys]
-    pairs: list[tuple[Typed | None, Typed]] = []
-    for at, one in zip(node.keys, node.values, strict=True):
-        pairs.append((f.settled(f.evaluated(at)) if at else None, f.settled(f.evaluated(one))))
-    values = [value for _, value in pairs]
-    if names and all(isinstance(name, str) for name in names) and len(set(names)) == len(names):
-        return made_record(f, dict(zip(map(str, names), values, strict=True)))
-    made = made_list(f, node, [], dict)
-    for key, value in pairs:
-        if key is None:
-            raise NotTypedError("it makes a dict of another")
-        store_item(f, made, key, value)
-    return made
-
-
 def _set(f: Frame, node: ast.Set) -> Typed:
     made = made_list(f, node, [], set)
     for one in node.elts:
@@ -183,6 +202,9 @@ def _subscript(f: Frame, node: ast.Subscript) -> Typed:
     of = f.there(f.evaluated(node.value))
     if isinstance(node.slice, ast.Slice):
         return sliced(f, node, of, node.slice)
+    if isinstance(of.kind, Instance) and not of.kind.is_record:
+        thing = f.program.reads.attribute(of.kind.layout.kind, "__getitem__")[1]
+        return f.call(node, thing, [of, f.settled(f.evaluated(node.slice))], {})
     return item_of(f, of, f.evaluated(node.slice))
 
 
@@ -197,6 +219,9 @@ def binary(f: Frame, node: ast.AST, operator: ast.operator, one: Typed, other: T
     """An operator of two values."""
     one, other = f.there(one), f.there(other)
     if UNKNOWN in (one.kind, other.kind):
+        return Typed(UNKNOWN)
+    if NONE in (one.kind, other.kind):  # the function itself raises, unless something else comes there first
+        f.w.bail()
         return Typed(UNKNOWN)
     row = _ROWS.get(type(operator))
     if row is not None and is_number(one.kind) and is_number(other.kind):
@@ -231,10 +256,14 @@ def _of_instances(f: Frame, node: ast.AST, operator: ast.operator, one: Typed, o
     raise NotTypedError(f"it computes {type(operator).__name__} of {one.kind} and {other.kind}")
 
 
+#: In place of the source of a call that is the same everywhere.
+_POWER = ast.Pass()
+
+
 def _power_of_ints(f: Frame, one: Typed, other: Typed) -> Typed:
     power = other.known
     if not isinstance(power, int) or not 0 <= power <= _MOST_PRODUCTS:
-        raise NotTypedError("it computes an int to the power of another")
+        return f.call(_POWER, power_of_ints, [f.math.integer(one), f.math.integer(other)], {})
     found = Typed(INT, ("1",), known=1)
     for _ in range(power):
         found = f.math.of_ints("mul", found, one)
@@ -262,23 +291,6 @@ def _unary(f: Frame, node: ast.UnaryOp) -> Typed:
 # --- choices ------------------------------------------------------------------------------------------------
 
 
-def _choice(f: Frame, key: Any, sides: list[tuple[str, Callable[[], Typed]]], end: str) -> Typed:
-    """What one of several blocks gives, each of which goes to ``end``."""
-    kind = f.program.results.get(key, UNKNOWN)
-    place = f.variable(kind)
-    for label, write in sides:
-        f.w.block(label)
-        value = f.settled(write())
-        joined = join(kind, value.kind)
-        if joined != kind:
-            kind = f.program.results[key] = joined
-            place = f.variable(kind)
-        f.set(place, value)
-        f.w.jump(end)
-    f.w.block(end)
-    return f.get(place)
-
-
 def _if_expression(f: Frame, node: ast.IfExp) -> Typed:
     test = condition(f, node.test)
     if test.known is not None:
@@ -289,7 +301,7 @@ def _if_expression(f: Frame, node: ast.IfExp) -> Typed:
         (yes, lambda: f.evaluated(node.body)),
         (no, lambda: f.evaluated(node.orelse)),
     ]
-    return _choice(f, (f.path, id(node)), sides, end)
+    return choice(f, (f.path, id(node)), sides, end)
 
 
 def _bool_op(f: Frame, node: ast.BoolOp) -> Typed:
@@ -309,7 +321,7 @@ def _bool_op(f: Frame, node: ast.BoolOp) -> Typed:
             (keep, lambda now=now: now),  # type: ignore[misc]
             (on, lambda other=other: f.evaluated(other)),  # type: ignore[misc]
         ]
-        value = _choice(f, (f.path, id(node), rest), sides, end)
+        value = choice(f, (f.path, id(node), rest), sides, end)
     return value
 
 
@@ -332,7 +344,6 @@ EXPRESSIONS: dict[type[ast.expr], Any] = {
     ast.Name: _name,
     ast.Attribute: _attribute,
     ast.Tuple: _tuple,
-    ast.Dict: _dict,
     ast.Subscript: _subscript,
     ast.BinOp: _binary,
     ast.UnaryOp: _unary,

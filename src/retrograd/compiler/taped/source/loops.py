@@ -36,13 +36,15 @@ from .containers import (
     length,
     load_field,
     made_list,
+    made_record,
     store_item,
 )
 from .expressions import tuple_of
 
 __all__ = [
     *("as_list", "assign_target", "enumerated", "extended", "fixed_items", "fixed_names", "generated", "is_record"),
-    *("list_of", "listed", "loop", "of_dict", "parts", "range_of", "reversed_of", "source_of", "unpacked", "zipped"),
+    *("keyed", "list_of", "listed", "loop", "of_dict", "parts", "range_of", "reversed_of", "source_of", "unpacked"),
+    "zipped",
 ]
 
 Body = Callable[[Typed], None]
@@ -59,6 +61,9 @@ class Source:
 def loop(f: Frame, over: Typed, body: Body, otherwise: Callable[[], object] | None = None) -> None:
     """A loop over a value; ``otherwise`` is run unless the loop is broken."""
     over = f.there(over)
+    if isinstance(over.kind, Instance) and not over.kind.is_record:
+        thing = f.program.reads.attribute(over.kind.layout.kind, "__iter__")[1]
+        over = f.call(thing, thing, [over], {})
     if isinstance(over.kind, Iterated) and over.kind.run is not None:
         _over_generator(f, over.kind.run, body, otherwise)
     elif (fixed := fixed_items(f, over)) is not None:
@@ -190,7 +195,7 @@ def as_list(f: Frame, node: Any, over: Typed) -> Typed:
     return over
 
 
-def extended(f: Frame, node: ast.AST, of: Typed, items: Typed) -> None:
+def extended(f: Frame, node: Any, of: Typed, items: Typed) -> None:
     """``of.extend(items)``, also where they are one."""
     if not isinstance(of.kind, ListType) or of.kind.kind not in (list, deque):
         raise NotTypedError(f"it extends {of.kind}")
@@ -209,6 +214,35 @@ def listed(f: Frame, node: ast.List) -> Typed:
             extended(f, one, made, f.evaluated(one.value))
         else:
             appended(f, made, f.evaluated(one))
+    return made
+
+
+def keyed(f: Frame, node: ast.Dict) -> Typed:
+    """A dictionary display: ``{"a": x}``, or ``{**d, k: x}``."""
+    pairs: list[tuple[Typed | None, Typed]] = []
+    for at, one in zip(node.keys, node.values, strict=True):
+        pairs.append((f.settled(f.evaluated(at)) if at else None, f.settled(f.there(f.evaluated(one)))))
+    fields: dict[str, Typed] = {}
+    for key, value in pairs:
+        if key is None and is_record(value):
+            fields |= {name: load_field(f, value, name) for name in value.kind.layout.fields}  # type: ignore[union-attr]
+        elif key is not None and isinstance(key.known, str):
+            fields[key.known] = value
+        else:
+            break
+    else:
+        if fields:
+            return made_record(f, fields)
+    made = made_list(f, node, [], dict)
+    for key, value in pairs:
+        if key is not None:
+            store_item(f, made, key, value)
+        elif is_record(value) or (isinstance(value.kind, ListType) and value.kind.kind is dict):
+            fixed = parts(f, value, "items") if is_record(value) else None
+            source = of_dict(f, value, "items") if fixed is None else None
+            loop(f, Typed(Iterated(source, fixed=fixed)), lambda item: store_item(f, made, *unpacked(f, item, 2)))
+        else:
+            raise NotTypedError("it makes a dict of another")
     return made
 
 

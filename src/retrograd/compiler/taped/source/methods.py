@@ -24,7 +24,6 @@ from ..types import (
     join,
 )
 from . import loops
-from .builtin_calls import ordered
 from .containers import (
     added,
     appended,
@@ -39,7 +38,8 @@ from .containers import (
     removed,
     store_item,
 )
-from .in_python import reversed_in_place
+from .library.builtin_calls import ordered
+from .library.in_python import count_of, reversed_in_place
 
 __all__ = ["list_method", "method_row", "record_method"]
 
@@ -88,6 +88,8 @@ def _pop_left(f: Frame, node: ast.Call, of: Typed) -> Typed:
 
 def _copy(f: Frame, node: ast.Call, of: Typed) -> Typed:
     assert isinstance(of.kind, ListType)
+    if of.kind.default is not None:
+        raise NotTypedError(f"it copies {of.kind} with a limit, or a defaultdict")
     return copied(f, node, of, of.kind.kind)
 
 
@@ -187,6 +189,32 @@ def _discard(f: Frame, node: ast.Call, of: Typed) -> Typed:
     return _NOTHING
 
 
+def _extend_left(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    first = Typed(INT, ("0",), known=0)
+    loops.loop(f, _taken_now(f, node), lambda item: inserted(f, of, first, item))
+    return _NOTHING
+
+
+def _taken_now(f: Frame, node: ast.Call) -> Typed:
+    """What a method goes over, as it is when it is called."""
+    items = loops.as_list(f, node, f.evaluated(node.args[0]))
+    return copied(f, node, items) if isinstance(items.kind, ListType) else items
+
+
+def _update(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    items = f.there(f.evaluated(node.args[0]))
+    if loops.is_record(items):
+        items = Typed(Iterated(fixed=loops.parts(f, items, "items")))
+    elif isinstance(items.kind, ListType) and items.kind.kind is dict:
+        items = Typed(Iterated(source=loops.of_dict(f, items, "items")))
+    loops.loop(f, items, lambda item: store_item(f, of, *loops.unpacked(f, item, 2)))
+    return _NOTHING
+
+
+def _count(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    return f.call(node, count_of, [of, f.settled(f.evaluated(node.args[0]))], {})
+
+
 _COMMON: dict[str, Any] = {"copy": _copy, "clear": _clear}
 _OF_LISTS: dict[str, Any] = _COMMON | {
     "append": _append,
@@ -196,6 +224,7 @@ _OF_LISTS: dict[str, Any] = _COMMON | {
     "sort": _sort,
     "reverse": _reverse,
     "index": _index,
+    "count": _count,
     "remove": _remove,
 }
 _OF_DEQUES: dict[str, Any] = _COMMON | {
@@ -204,6 +233,7 @@ _OF_DEQUES: dict[str, Any] = _COMMON | {
     "popleft": _pop_left,
     "pop": _pop,
     "extend": _extend,
+    "extendleft": _extend_left,
 }
 
 
@@ -213,7 +243,9 @@ def _views(which: str) -> Callable[[Frame, ast.Call, Typed], Typed]:
 
 
 _VIEWS = {which: _views(which) for which in ("keys", "values", "items")}
-_OF_DICTS: dict[str, Any] = _COMMON | _VIEWS | {"get": _get, "pop": _pop_key, "setdefault": _set_default}
+_OF_DICTS: dict[str, Any] = (
+    _COMMON | _VIEWS | {"get": _get, "pop": _pop_key, "setdefault": _set_default, "update": _update}
+)
 _OF_SETS: dict[str, Any] = _COMMON | {"add": _add, "discard": _discard, "remove": _remove}
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from types import MemberDescriptorType
 from typing import Any
 
-from ..constants import is_frozen
-from ..frame import Frame, Loop, names_assigned
+from ..constants import has_dict, is_frozen
+from ..frame import Frame, Loop
 from ..ir.arithmetic import Typed
+from ..syntax import names_assigned
 from ..types import INT, NONE, UNKNOWN, Instance, Iterated, ListType, NotTypedError, join
 from .comparisons import condition
 from .containers import item_of, load_field, store_field, store_item
@@ -21,7 +23,8 @@ def _assign(f: Frame, node: ast.Assign) -> None:
     value = f.evaluated(node.value)
     if isinstance(value.kind, Iterated) and isinstance(node.targets[0], ast.Tuple):
         value = as_list(f, node, value)
-    value = f.settled(value)
+    if not isinstance(value.kind, Iterated) or len(node.targets) > 1:
+        value = f.settled(value)
     for target in node.targets:
         assign_target(f, target, value)
 
@@ -40,6 +43,8 @@ def _augmented(f: Frame, node: ast.AugAssign) -> None:
             assign_target(f, target, new)
         return
     of = f.there(f.evaluated(target.value))
+    if isinstance(target, ast.Subscript) and isinstance(of.kind, Instance) and not of.kind.is_record:
+        raise NotTypedError(f"it changes an item of {of.kind} in place")
     if isinstance(target, ast.Subscript):
         index = f.settled(f.evaluated(target.slice))
         new = _added(f, node, f.there(item_of(f, of, index)))
@@ -81,6 +86,9 @@ def stored(f: Frame, target: ast.Subscript | ast.Attribute, value: Typed) -> Non
         store_attribute(f, of, target.attr, value)
     elif isinstance(target.slice, ast.Slice):
         raise NotTypedError("it stores a slice")
+    elif isinstance(of.kind, Instance) and not of.kind.is_record:
+        thing = f.program.reads.attribute(of.kind.layout.kind, "__setitem__")[1]
+        f.call(target, thing, [of, f.settled(f.evaluated(target.slice)), f.settled(value)], {})
     else:
         store_item(f, of, f.evaluated(target.slice), value)
 
@@ -92,8 +100,17 @@ def store_attribute(f: Frame, of: Typed, name: str, value: Typed, is_field: bool
     layout, value = of.kind.layout, f.settled(value)
     if layout.is_given:
         raise NotTypedError(f"it changes a {layout.kind.__name__} that it may not have made")
-    is_decided = is_frozen(layout.kind) or hasattr(getattr(layout.kind, name, None), "__set__")
-    if is_decided and not is_field and not layout.kind.__dict__.get("__slots__"):
+    of_class = f.program.reads.attribute(layout.kind, name)[1] if hasattr(layout.kind, name) else None
+    if isinstance(of_class, property) and of_class.fset is not None:
+        f.call((of_class, name), of_class.fset, [of, value], {})
+        return
+    if not isinstance(of_class, MemberDescriptorType) and not has_dict(layout.kind):
+        f.w.bail()  # it has no such slot
+        return
+    is_decided = is_frozen(layout.kind) or (
+        hasattr(of_class, "__set__") and not isinstance(of_class, MemberDescriptorType)
+    )
+    if is_decided and not is_field:
         raise NotTypedError(f"it stores .{name}, about which {layout.kind.__name__} decides")
     if value.kind is UNKNOWN:
         return
@@ -120,13 +137,13 @@ def _while(f: Frame, node: ast.While) -> None:
     head, body, exhausted, end = (f.w.name(one) for one in ("head", "body", "rest", "end"))
     f.w.block(head)
     f.burn()
+    f.loops.append(Loop(head, end))
     test = condition(f, node.test)
     if test.known is None:
         f.w.branch(test.number, body, exhausted)
     else:
         f.w.jump(body if test.known else exhausted)
     f.w.block(body)
-    f.loops.append(Loop(head, end))
     f.follow(node.body)
     f.loops.pop()
     f.w.jump(head)
@@ -159,6 +176,15 @@ def _return(f: Frame, node: ast.Return) -> None:
         f.w.jump(f.end)
         return
     f.give(Typed(NONE) if node.value is None else f.evaluated(node.value))
+
+
+def _try(f: Frame, node: ast.Try) -> bool:
+    """What is tried: where something is raised, the function itself answers the call, and its handlers."""
+    leaves = (ast.Return, ast.Break, ast.Continue)
+    if node.finalbody and any(isinstance(one, leaves) for tried in node.body for one in ast.walk(tried)):
+        raise NotTypedError("it leaves what is tried, and something comes finally")
+    ends = f.follow(node.body) or f.follow(node.orelse)
+    return f.follow(node.finalbody) or ends
 
 
 def _raise(f: Frame, _: ast.Raise) -> None:
@@ -224,6 +250,7 @@ STATEMENTS: dict[type[ast.stmt], Any] = {
     ast.Continue: _continue,
     ast.Return: _return,
     ast.Raise: _raise,
+    ast.Try: _try,
     ast.Assert: _assert,
     ast.Expr: _expression,
     ast.FunctionDef: _define,

@@ -8,16 +8,17 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from .... import engine
-from ....ops import BY_NAME, Op
-from ...backends.llvm.ir_builder import constant
-from ..frame import Frame
-from ..ir.arithmetic import Typed
-from ..types import BOOL, FLOAT, INT, MIXED, NUMPY, UNKNOWN, NotTypedError, is_number
-from . import loops, reductions
+from ..... import engine
+from .....ops import BY_NAME, Op
+from ....backends.llvm.ir_builder import constant
+from ...frame import Frame
+from ...ir.arithmetic import Typed
+from ...types import BOOL, FLOAT, INT, MIXED, NUMPY, UNKNOWN, NotTypedError, is_number
+from .. import loops
+from ..containers import length
+from ..expressions import binary
+from . import reductions
 from .builtin_calls import to_int
-from .containers import length
-from .expressions import binary
 
 __all__ = ["library_call"]
 

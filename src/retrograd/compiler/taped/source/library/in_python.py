@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 __all__ = [
-    *("bisect_left", "bisect_right", "equal_lists", "heapify", "heappop", "heappush", "heappushpop"),
-    *("heapreplace", "reversed_in_place", "sorted_by", "sorted_list", "transposed"),
+    *("COMBINATIONS", "ITERTOOLS", "bisect_left", "bisect_right", "chained", "count_of", "equal_lists", "heapify"),
+    *("heappop", "heappush", "heappushpop", "heapreplace", "insert_sorted", "power_of_ints", "product_of"),
+    *("reversed_in_place", "sorted_by", "sorted_list", "transposed"),
 ]
 
 
@@ -41,6 +44,30 @@ def reversed_in_place(items: list[Any]) -> None:
         items[i], items[j] = items[j], items[i]
         i += 1
         j -= 1
+
+
+def power_of_ints(base: int, power: int) -> int:
+    """``base**power``; a float of a negative power is left to the function itself."""
+    if power < 0:
+        raise ValueError
+    found = 1
+    for _ in range(power):
+        found = found * base
+    return found
+
+
+def insert_sorted(items: list[Any], item: Any) -> None:
+    """``bisect.insort(items, item)``."""
+    items.insert(bisect_right(items, item), item)
+
+
+def count_of(items: list[Any], item: Any) -> int:
+    """``items.count(item)``."""
+    found = 0
+    for one in items:
+        if one in [item]:
+            found += 1
+    return found
 
 
 # --- sorting ------------------------------------------------------------------------------------------------
@@ -178,3 +205,122 @@ def heapify(heap: list[Any]) -> None:
     while i >= 0:
         _up(heap, i)
         i -= 1
+
+
+# --- what itertools brings, which goes over its arguments item by item --------------------------------------
+
+
+def chained(rows: Iterable[Iterable[Any]]) -> Iterator[Any]:
+    """``chain.from_iterable(rows)``."""
+    for row in rows:
+        for item in row:  # noqa: UP028
+            yield item
+
+
+def _chain_two(one: Iterable[Any], other: Iterable[Any]) -> Iterator[Any]:
+    for item in one:
+        yield item
+    for item in other:
+        yield item
+
+
+def _pairwise(items: Iterable[Any]) -> Iterator[Any]:
+    before: Any
+    has_one = False
+    for item in items:
+        if has_one:
+            yield before, item  # noqa: F821
+        before, has_one = item, True
+
+
+def _accumulate(items: Iterable[Any]) -> Iterator[Any]:
+    total: Any
+    has_one = False
+    for item in items:
+        if has_one:
+            total = total + item  # noqa: F821
+        else:
+            total, has_one = item, True
+        yield total
+
+
+def _accumulate_by(items: Iterable[Any], function: Callable[[Any, Any], Any]) -> Iterator[Any]:
+    total: Any
+    has_one = False
+    for item in items:
+        if has_one:
+            total = function(total, item)  # noqa: F821
+        else:
+            total, has_one = item, True
+        yield total
+
+
+def _take_while(test: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+    for item in items:
+        if not test(item):
+            break
+        yield item
+
+
+def _drop_while(test: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+    has_begun = False
+    for item in items:
+        if has_begun or not test(item):
+            has_begun = True
+            yield item
+
+
+def _first_ones(items: Iterable[Any], count: int) -> Iterator[Any]:
+    left = count
+    if left > 0:
+        for item in items:
+            yield item
+            left -= 1
+            if left == 0:
+                break
+
+
+def product_of(ones: list[Any], others: list[Any]) -> Iterator[Any]:
+    """``product(ones, others)``."""
+    for one in ones:
+        for other in others:
+            yield one, other
+
+
+def _pairs(pool: list[Any]) -> Iterator[Any]:
+    for i in range(len(pool)):
+        for j in range(i + 1, len(pool)):
+            yield pool[i], pool[j]
+
+
+def _triples(pool: list[Any]) -> Iterator[Any]:
+    for i in range(len(pool)):
+        for j in range(i + 1, len(pool)):
+            for k in range(j + 1, len(pool)):
+                yield pool[i], pool[j], pool[k]
+
+
+def _repeat(item: Any, times: int) -> Iterator[Any]:
+    for _ in range(times):
+        yield item
+
+
+def _star_map(function: Callable[..., Any], rows: Iterable[Any]) -> Iterator[Any]:
+    for row in rows:
+        yield function(*row)
+
+
+#: Generators for classes of itertools, by how many arguments they are given.
+ITERTOOLS: dict[tuple[Any, int], Any] = {
+    (itertools.accumulate, 1): _accumulate,
+    (itertools.accumulate, 2): _accumulate_by,
+    (itertools.chain, 2): _chain_two,
+    (itertools.dropwhile, 2): _drop_while,
+    (itertools.islice, 2): _first_ones,
+    (itertools.pairwise, 1): _pairwise,
+    (itertools.repeat, 2): _repeat,
+    (itertools.starmap, 2): _star_map,
+    (itertools.takewhile, 2): _take_while,
+}
+#: Those of combinations, by how many items are taken.
+COMBINATIONS: dict[int, Any] = {2: _pairs, 3: _triples}

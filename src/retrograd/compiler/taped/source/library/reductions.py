@@ -7,15 +7,15 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...backends.llvm.ir_builder import constant
-from ..frame import Frame
-from ..ir.arithmetic import Typed
-from ..types import BOOL, FLOAT, MIXED, UNKNOWN, NotTypedError, Type, is_plain, join
-from .comparisons import compared, truth
-from .expressions import binary
-from .loops import loop
+from ....backends.llvm.ir_builder import constant
+from ...frame import Frame
+from ...ir.arithmetic import Typed
+from ...types import BOOL, FLOAT, MIXED, UNKNOWN, NotTypedError, Type, is_plain, join
+from ..comparisons import compared, truth
+from ..expressions import binary
+from ..loops import loop
 
-__all__ = ["extreme", "summed", "tested"]
+__all__ = ["extreme", "folded", "summed", "tested"]
 
 
 def summed(f: Frame, node: ast.Call, items: Typed, start: Typed, is_compensated: bool = False) -> Typed:
@@ -111,6 +111,36 @@ def extreme(
     elif isinstance(items, Typed):
         f.w.bail_if(f.w.emit(f"xor i1 {f.w.load('i1', is_some)}, true"))
     return f.get(best.variable)
+
+
+def folded(
+    f: Frame, node: ast.Call, apply: Callable[[Typed, Typed], Typed], items: Typed, start: Typed | None
+) -> Typed:
+    """``reduce``: what a function gives for what it has given so far and the next item."""
+    so_far = _Best(f, (f.path, id(node), "fold"))
+    if start is not None:
+        so_far.widen(start.kind)
+        f.set(so_far.variable, start)
+    else:
+        f.w.store("i64", "0", so_far.variable.place)  # nothing so far
+
+    def take(item: Typed) -> None:
+        item = f.settled(item)
+        first, later, on = f.w.name("first"), f.w.name("later"), f.w.name("on")
+        f.w.branch(f.w.emit(f"icmp eq i64 {f.w.load('i64', so_far.variable.place)}, 0"), first, later)
+        f.w.block(first)
+        if start is None:
+            so_far.widen(item.kind)
+            f.set(so_far.variable, item)
+        f.w.jump(on)
+        f.w.block(later)
+        found = f.settled(apply(f.get(so_far.variable), item))
+        so_far.widen(found.kind)
+        f.set(so_far.variable, found)
+        f.w.block(on)
+
+    loop(f, items, take)
+    return f.get(so_far.variable)
 
 
 class _Best:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
+import functools
+import math
 import sys
-from collections import deque
-from collections.abc import Callable
+from abc import ABCMeta
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ....engine import Value
-from ...backends.llvm.ir_builder import constant
-from ..frame import Frame, split
-from ..ir.arithmetic import Typed
-from ..types import (
+from .....engine import Value
+from ....backends.llvm.ir_builder import constant
+from ...frame import Frame, split
+from ...ir.arithmetic import Typed
+from ...types import (
     BOOL,
     EITHER,
     FLOAT,
@@ -23,7 +26,7 @@ from ..types import (
     TEXT,
     UNKNOWN,
     VALUE,
-    Closure,
+    Bound,
     Instance,
     Iterated,
     ListType,
@@ -31,20 +34,26 @@ from ..types import (
     Optional,
     Static,
     Tuple,
+    Union,
     is_plain,
 )
-from . import loops, reductions
-from .comparisons import truth
-from .containers import (
+from .. import loops
+from ..choices import of_each
+from ..comparisons import truth
+from ..containers import (
+    DEFAULTS,
     added,
     appended,
+    bounded,
     copied,
     length,
+    load_field,
     made_list,
     made_record,
     store_item,
 )
-from .expressions import binary, tuple_of
+from ..expressions import OPERATORS, binary, tuple_of
+from . import reductions
 from .in_python import sorted_by, sorted_list, transposed
 
 __all__ = ["BUILTINS", "ordered", "to_int"]
@@ -113,13 +122,14 @@ def _key_of(f: Frame, node: ast.AST, key: ast.expr | None) -> Callable[[Typed], 
     return lambda item: _applied(f, node, function, item)
 
 
-def _applied(f: Frame, node: ast.AST, function: Typed, item: Typed) -> Typed:
-
-    if isinstance(function.kind, Closure):
-        return f.call_closure(function, [f.settled(item)], {})
+def _applied(f: Frame, node: ast.AST, function: Typed, *items: Typed) -> Typed:
+    """A function of a value, or of several."""
+    settled = [f.settled(item) for item in items]
     if not isinstance(function.kind, Static):
-        raise NotTypedError(f"it calls {function.kind}")
-    return f.call((node, "key"), function.kind.thing, [f.settled(item)], {})
+        return f.apply((node, "key"), function, settled, {})
+    if function.kind.thing in OPERATORS:
+        return f.apply((node, "key"), function, settled, {})
+    return f.call((node, "key"), function.kind.thing, settled, {})
 
 
 def _sorted(f: Frame, node: ast.Call) -> Typed:
@@ -218,10 +228,10 @@ def _divmod(f: Frame, node: ast.Call) -> Typed:
 
 
 def _list(f: Frame, node: ast.Call, kind: type = list) -> Typed:
-    if not node.args:
-        return made_list(f, node, [], kind)
     if len(node.args) > 1 or node.keywords:
         raise NotTypedError(f"it makes a {kind.__name__} of several arguments")
+    if not node.args:
+        return made_list(f, node, [], kind)
     items = loops.as_list(f, node, f.evaluated(node.args[0]))
     if items.kind is UNKNOWN:
         return items
@@ -241,11 +251,29 @@ def _dict(f: Frame, node: ast.Call) -> Typed:
     if node.args:
         over = f.there(f.evaluated(node.args[0]))
         if loops.is_record(over):
-            raise NotTypedError("it copies a dict")
+            assert isinstance(over.kind, Instance)
+            return made_record(f, {name: load_field(f, over, name) for name in over.kind.layout.fields})
         if isinstance(over.kind, ListType) and over.kind.kind is dict:
             return copied(f, node, over, dict)
         loops.loop(f, over, lambda item: store_item(f, made, *loops.unpacked(f, item, 2)))
     return made
+
+
+def _defaultdict(f: Frame, node: ast.Call) -> Typed:
+    factory = f.evaluated(node.args[0]) if len(node.args) == 1 and not node.keywords else _NOTHING
+    if not isinstance(factory.kind, Static) or factory.kind.thing not in DEFAULTS:
+        raise NotTypedError("it makes a defaultdict of something else than a class of Python's own")
+    made = made_list(f, node, [], dict)
+    assert isinstance(made.kind, ListType)
+    return Typed(ListType(made.kind.cell, dict, default=factory.kind.thing), made.parts)
+
+
+def _partial(f: Frame, node: ast.Call) -> Typed:
+    function, *given = (f.settled(f.evaluated(one)) for one in node.args)
+    names = [str(one.arg) for one in node.keywords]
+    given += [f.settled(f.evaluated(one.value)) for one in node.keywords]
+    parts = tuple(part for one in (function, *given) for part in one.parts)
+    return Typed(Bound(function.kind, tuple(one.kind for one in given), tuple(names)), parts)
 
 
 def _set(f: Frame, node: ast.Call) -> Typed:
@@ -256,7 +284,17 @@ def _set(f: Frame, node: ast.Call) -> Typed:
 
 
 def _deque(f: Frame, node: ast.Call) -> Typed:
-    return _list(f, node, deque)
+    most = [*node.args[1:], *(one.value for one in node.keywords if one.arg == "maxlen")]
+    if len(most) != len(node.keywords) + len(node.args[1:]) or len(most) > 1:
+        raise NotTypedError("it makes a deque of several arguments")
+    items = f.evaluated(node.args[0]) if node.args else None
+    size = f.settled(f.evaluated(most[0])) if most else _NOTHING
+    made = made_list(f, node, [], deque)
+    if size.kind is not NONE:
+        made = bounded(f, made, f.math.integer(f.there(size)))
+    if items is not None:
+        loops.extended(f, (node, "items"), made, items)
+    return made
 
 
 def _tuple(f: Frame, node: ast.Call) -> Typed:
@@ -321,6 +359,29 @@ def _map(f: Frame, node: ast.Call) -> Typed:
     return Typed(Iterated(run=lambda give: loops.loop(f, over, lambda item: give(_applied(f, node, function, item)))))
 
 
+def _reduce(f: Frame, node: ast.Call) -> Typed:
+    function, over, *start = (f.evaluated(one) for one in node.args)
+    first = f.settled(start[0]) if start else None
+    return reductions.folded(f, node, lambda one, other: _applied(f, node, function, one, other), over, first)
+
+
+def _iter(f: Frame, node: ast.Call) -> Typed:
+    over = _one(f, node)
+    if isinstance(over.kind, Iterated):
+        return over
+    fixed = loops.fixed_items(f, over)
+    return Typed(Iterated(fixed=fixed)) if fixed is not None else Typed(Iterated(source=loops.source_of(f, over)))
+
+
+def _product(f: Frame, node: ast.Call) -> Typed:
+    starts = [f.settled(f.evaluated(one.value)) for one in node.keywords if one.arg == "start"]
+    if len(node.args) != 1 or len(starts) != len(node.keywords):
+        raise NotTypedError("it calls prod with other arguments")
+    start = starts[0] if starts else Typed(INT, ("1",), known=1)
+    multiplied = lambda one, other: binary(f, node, ast.Mult(), one, other)  # noqa: E731
+    return reductions.folded(f, node, multiplied, f.evaluated(node.args[0]), start)
+
+
 def _filter(f: Frame, node: ast.Call) -> Typed:
     function, over = f.evaluated(node.args[0]), f.evaluated(node.args[1])
 
@@ -337,6 +398,11 @@ def _filter(f: Frame, node: ast.Call) -> Typed:
     return Typed(Iterated(run=run))
 
 
+def _is_asked(own: Sequence[type], kind: Any) -> bool:
+    """Whether nothing but the classes of an instance says whether it is of a class."""
+    return type(kind) is type or (type(kind) is ABCMeta and (kind in own or not issubclass(own[0], kind)))
+
+
 _CLASSES: dict[Any, tuple[type, ...]] = {
     FLOAT: (float,),
     VALUE: (Value,),
@@ -349,6 +415,13 @@ _CLASSES: dict[Any, tuple[type, ...]] = {
 
 def _isinstance(f: Frame, node: ast.Call) -> Typed:
     value, of = (f.evaluated(one) for one in node.args)
+    if isinstance(value.kind, Union):
+        return of_each(f, value, node, lambda one: _is_of(f, one, of))
+    return _is_of(f, value, of)
+
+
+def _is_of(f: Frame, value: Typed, of: Typed) -> Typed:
+    """Whether a value is of one of some classes."""
     asked = [of.kind] if isinstance(of.kind, Static) else of.kind.items if isinstance(of.kind, Tuple) else []
     if value.kind in (UNKNOWN, EITHER, MIXED, NUMPY) or isinstance(value.kind, Optional) or not asked:
         if value.kind is UNKNOWN:
@@ -361,7 +434,8 @@ def _isinstance(f: Frame, node: ast.Call) -> Typed:
         own = (value.kind.kind,)
     else:
         own = value.kind.kind.__mro__ if isinstance(value.kind, Tuple) else _CLASSES.get(value.kind)
-    if own is None or not all(isinstance(kind, Static) and type(kind.thing) is type for kind in asked):
+    is_known = own is not None and all(isinstance(kind, Static) and _is_asked(own, kind.thing) for kind in asked)
+    if not is_known:
         raise NotTypedError(f"it asks of which class {value.kind} is")
     found = any(isinstance(kind, Static) and kind.thing in (*own, object) for kind in asked)
     return Typed(BOOL, ("true" if found else "false",), known=found)
@@ -382,6 +456,8 @@ BUILTINS: dict[Any, Any] = {
     list: _list,
     deque: _deque,
     dict: _dict,
+    defaultdict: _defaultdict,
+    functools.partial: _partial,
     set: _set,
     sorted: _sorted,
     tuple: _tuple,
@@ -394,4 +470,7 @@ BUILTINS: dict[Any, Any] = {
     reversed: _reversed,
     map: _map,
     filter: _filter,
+    functools.reduce: _reduce,
+    iter: _iter,
+    math.prod: _product,
 }

@@ -1,0 +1,144 @@
+"""Variables of a function that are assigned anew, as variables of their own: each may be of another type.
+
+``xs = [float(x) for x in xs]`` gives the name of a parameter to something else. Where a statement that is in no loop
+and under no test assigns a name, what comes after it reads what that statement has given, and nothing else: so the
+name is another one from there on.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+__all__ = ["as_written", "with_versions"]
+
+#: Between a name and its number, in what users do not write.
+_MARK = "·"
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+#: What has gone over a generator before the statement ends in which it is called.
+_AT_ONCE = {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"}
+
+
+def as_written(text: str) -> str:
+    """A text about a function, with the names that its source has."""
+    parts = text.split(_MARK)
+    return parts[0] + "".join(part.lstrip("0123456789") for part in parts[1:])
+
+
+def with_versions(definition: ast.FunctionDef) -> set[str]:
+    """Give the variables of a function another name where they are assigned anew.
+
+    Returns:
+        The names that are assigned once, by a statement that is in no loop and under no test; parameters that stay
+        what they are among them.
+    """
+    kept = set(_kept(definition))
+    parameters = [one.arg for one in ast.walk(definition.args) if isinstance(one, ast.arg)]
+    renamer = _Renamer(kept, parameters)
+    for statement in definition.body:
+        renamer.statement(statement)
+    return renamer.once
+
+
+def _kept(definition: ast.FunctionDef) -> Iterator[str]:
+    """The names that are read later than where they stand, by functions in it and by generators, or are no own ones."""
+    at_once: set[int] = set()
+    for node in ast.walk(definition):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _AT_ONCE:
+            at_once.update(id(one) for one in node.args)
+    for node in ast.walk(definition):
+        is_later = isinstance(node, ast.GeneratorExp) and id(node) not in at_once
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            yield from node.names
+        elif isinstance(node, ast.Delete):
+            yield from (one.id for one in node.targets if isinstance(one, ast.Name))
+        elif is_later or (isinstance(node, _FUNCTIONS) and node is not definition):
+            yield from (one.id for one in ast.walk(node) if isinstance(one, ast.Name))
+
+
+class _Renamer(ast.NodeTransformer):
+    """Gives names their versions, statement by statement."""
+
+    def __init__(self, kept: set[str], parameters: Sequence[str]) -> None:
+        self._kept = kept
+        self._versions = dict.fromkeys(parameters, 1)
+        self._now: dict[str, str] = {}
+        self._hidden: list[set[str]] = []  # the names that the comprehensions bind around what is renamed
+        self.once: set[str] = set(parameters)
+
+    def statement(self, node: ast.stmt) -> None:
+        """Rename in a statement of the function's own body."""
+        if isinstance(node, ast.Assign) and all(map(_are_names, node.targets)):
+            node.value = self.visit(node.value)
+            for target in node.targets:
+                self._begin(target)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None and isinstance(node.target, ast.Name):
+            node.value = self.visit(node.value)
+            self._begin(node.target)
+        else:
+            self.visit(node)
+
+    def _begin(self, target: ast.expr) -> None:
+        """New versions of the names that are assigned."""
+        for one in ast.walk(target):
+            if isinstance(one, ast.Name):
+                name, count = one.id, self._versions.get(one.id, 0) + 1
+                self._versions[name] = count
+                if count > 1 and name not in self._kept:
+                    self._now[name] = one.id = f"{name}{_MARK}{count}"
+                    self.once.add(one.id)
+                elif count > 1:
+                    self.once.discard(name)
+                else:
+                    self.once.add(name)
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        if not any(node.id in names for names in self._hidden):
+            if isinstance(node.ctx, ast.Store):
+                self._versions.setdefault(node.id, 1)
+                self.once.discard(self._now.get(node.id, node.id))
+            node.id = self._now.get(node.id, node.id)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        self._versions.setdefault(node.name, 1)
+        self.once.discard(node.name)
+        return node  # the names that it uses are kept
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        return self._comprehension(node)
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> ast.AST:
+        """Its first iterable is outside of it; the names of its targets are its own."""
+        first = node.generators[0]
+        first.iter = self.visit(first.iter)
+        bound = {one.id for each in node.generators for one in ast.walk(each.target) if isinstance(one, ast.Name)}
+        self._hidden.append(bound)
+        for each in node.generators:
+            if each is not first:
+                each.iter = self.visit(each.iter)
+            each.ifs = [self.visit(one) for one in each.ifs]
+        for name in ("elt", "key", "value"):
+            if hasattr(node, name):
+                setattr(node, name, self.visit(getattr(node, name)))
+        self._hidden.pop()
+        return node
+
+
+def _are_names(target: ast.expr) -> bool:
+    """Whether an assignment to it gives names alone."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return all(map(_are_names, target.elts))
+    return isinstance(target, ast.Name)
