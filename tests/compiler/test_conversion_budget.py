@@ -1,4 +1,4 @@
-"""How much traces of converted code may record: a second's worth at first, and then as much as calls have earned."""
+"""How much traces of converted code may record: 0.2 s worth at first, and then as much as calls have earned."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_calls_earn_what_traces_may_record() -> None:
     calls = 0
     made = Budget(lambda: calls)
     made.measured(budget._COST * NODE)  # so each call earns one node
-    made.spend(budget._FREE - 10 * NODE)
+    made.spend(budget._FREE - 10 * NODE - budget._EACH)
     assert made.is_spent()  # the next trace will be as long as this one
     calls = budget._FREE // NODE - 20
     assert made.is_spent()
@@ -60,7 +60,7 @@ def flipping(p: Sequence[Any], xs: Sequence[float]) -> Any:
 
 @pytest.mark.native
 def test_calls_run_as_they_are_until_they_have_earned_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "_FREE", -200 * NODE)
+    monkeypatch.setattr(budget, "_FREE_BESIDE", -200 * NODE)
     monkeypatch.setattr(budget, "_COST", 8)
     rng = random.Random(3)
     compiled = rg.compile(flipping)

@@ -429,7 +429,7 @@ class Compiled(Generic[P]):
         """What runs the program that answered the last call, which is made now if the graph was interpreted.
 
         ``"vm"``: kernels of the virtual machine; ``"llvm"``: machine code; ``"interpreter"``: node by node;
-        ``"taped"``, if most calls went there: code with the function's own branches. ``"eager"`` without any.
+        ``"taped"``, if most went there: code with the function's own branches. ``"eager"``, if nearly all ran so.
         """
         if (other := self._answering()) is not self:
             return other.tier

@@ -24,6 +24,9 @@ from .signature import Signature
 
 __all__ = ["Dispatcher", "no_first_argument"]
 
+#: Where so many times as many calls ran eagerly as were answered, programs are not what runs.
+_MOST_EAGER = 4
+
 _BACKING_OFF = Cause(Reason.BACKING_OFF)
 
 
@@ -68,8 +71,12 @@ class Dispatcher:
         return sum(hits for _, _, hits in self.cache.inventory()) + self.taped.hits
 
     def tier(self) -> str:
-        """What answered the last call; taped code if that has answered most."""
-        return "taped" if 2 * self.taped.hits > self.answered() else self.cache.tier()
+        """What answered the last call; taped code if that has answered most, nothing where nearly all ran eagerly."""
+        answered = self.answered()
+        if 2 * self.taped.hits > answered:
+            return "taped"
+        ran_eagerly = sum(count for cause, count in list(self._causes.items()) if cause.reason.runs_eagerly)
+        return "eager" if ran_eagerly > _MOST_EAGER * answered else self.cache.tier()
 
     def statistics(self) -> Statistics:
         """How calls were answered."""

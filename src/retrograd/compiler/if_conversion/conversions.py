@@ -226,9 +226,10 @@ class Conversions:
 
     def _tried(self, tracing: Tracing[T]) -> T | None:
         budget = tracing.budget
+        budget.begin_call()
         self._count_iterations(tracing)
         for _ in range(_MOST_TRIALS):
-            if not self or budget.is_spent():
+            if not self or budget.is_spent() or budget.is_spent_at_once():
                 break
             run, made, decided = self._attempt(tracing)
             if run.is_too_long:

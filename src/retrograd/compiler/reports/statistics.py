@@ -11,6 +11,9 @@ from .reasons import Cause
 
 __all__ = ["ProgramStatistics", "Statistics", "gathered"]
 
+#: So many programs have a line of their own: those that were used last.
+_MOST_SHOWN = 8
+
 
 @dataclass(frozen=True, slots=True)
 class ProgramStatistics:
@@ -98,7 +101,7 @@ class Statistics:
             f"{counted(self.traces, 'trace')}, "
             f"{self.eager:,} run eagerly"
         ]
-        for program in self.programs:
+        for program in self.programs[:_MOST_SHOWN]:
             strips = f" in strips of {program.strip}" if program.strip else ""
             milliseconds = sum(program.milliseconds.values())
             lines.append(
@@ -107,6 +110,8 @@ class Statistics:
                 f"{program.forward_calls} + {program.backward_calls} kernel calls{strips}, {program.bytes:,} bytes, "
                 f"{milliseconds:.1f} ms to compile, {counted(program.hits, 'hit')}"
             )
+        if others := self.programs[_MOST_SHOWN:]:
+            lines.append(f"  {counted(len(others), 'more program')}: {counted(sum(one.hits for one in others), 'hit')}")
         if self.taped_hits:
             lines.append(f"  taped code, with the function's own branches and loops: {counted(self.taped_hits, 'hit')}")
         lines.extend(f"  {counted(count, 'time')}: {reason}" for reason, count in self.reasons.items())

@@ -39,7 +39,7 @@ def program_of(
     except NotTypedError as error:
         return None, as_written(str(error))
     except Exception as error:  # the function itself answers, whatever is wrong here
-        return None, f"its source could not be followed: {error!r}"
+        return None, f"its source could not be followed ({type(error).__name__})"
 
 
 class Answers:

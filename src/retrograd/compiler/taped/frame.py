@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
+from ..guards.libraries import is_library
 from ..if_conversion.rewriting.matches import write_as_tests
 from ..if_conversion.rewriting.source import definitions_of
 from ..if_conversion.rewriting.tree import leaves
@@ -360,12 +361,21 @@ class Frame:
             NotTypedError: One does something that has no type, or that machine code cannot do.
         """
         for statement in statements:
-            write = self.program.language.statements.get(type(statement))
-            if write is None:
-                raise NotTypedError(f"line {statement.lineno} has “{type(statement).__name__.lower()}”")
-            if write(self, statement) or isinstance(statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
+            if self._written(statement) or isinstance(statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
                 return True
         return False
+
+    def _written(self, statement: ast.stmt) -> bool:
+        """Whether a statement that is written ends what it is in."""
+        write = self.program.language.statements.get(type(statement))
+        try:
+            if write is None:
+                raise NotTypedError(f"it has “{type(statement).__name__.lower()}”")
+            return bool(write(self, statement))
+        except NotTypedError as error:
+            if not error.place and not is_library(self.function.__module__):
+                error.place = f"line {statement.lineno}, in {self.function.__name__}"
+            raise
 
     def evaluated(self, node: ast.expr) -> Typed:
         """What an expression computes.
@@ -376,7 +386,7 @@ class Frame:
         write = self.program.language.expressions.get(type(node))
         if write is None:
             text = ast.unparse(node)
-            raise NotTypedError(f"line {node.lineno} has {text if len(text) < 60 else text[:57] + '…'}")
+            raise NotTypedError(f"it has {text if len(text) < 60 else text[:57] + '…'}")
         found: Typed = write(self, node)
         return found
 

@@ -12,10 +12,14 @@ from enum import Enum
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
+from ..if_conversion.rewriting.tree import ARMS
 from .source.library import in_python
 from .types import NotTypedError
 
-__all__ = ["Reads", "is_constant"]
+__all__ = ["LIBRARY", "Reads", "is_constant"]
+
+#: The module whose functions are followed in place of those of Python's library.
+LIBRARY = in_python.__name__
 
 _MISSING = object()
 
@@ -76,7 +80,7 @@ class Reads:
         if name in function.__code__.co_freevars:
             cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
             return self._found((id(cell), name), _contents(cell), self._cells, (cell,), lambda: _contents(cell))
-        if function.__module__ == in_python.__name__:
+        if function.__module__ == LIBRARY:
             found = getattr(builtins, name, None) or getattr(in_python, name)
             return (0, name), found  # nothing changes those
         names = function.__globals__
@@ -101,7 +105,7 @@ class Reads:
 
     def code_of(self, function: FunctionType) -> None:
         """A function is followed: its code and defaults must stay."""
-        if function.__module__ != in_python.__name__:
+        if function.__module__ != LIBRARY:
             of = function.__code__, function.__defaults__, function.__kwdefaults__
             self._functions[id(function)] = function, *of
 
@@ -113,6 +117,8 @@ class Reads:
         self, key: Key, found: Any, checks: dict[Key, Any], place: tuple[Any, ...], get: Callable[[], Any]
     ) -> tuple[Key, Any]:
         """What was found; it is asked before each call if it is part of the code, else it is data."""
+        if found is _MISSING and key[1] == ARMS:
+            raise NotTypedError("it matches classes or mappings")
         if found is _MISSING:
             raise NotTypedError(f"there is no {key[1]} yet")
         if is_constant(found) or callable(found) or isinstance(found, (property, staticmethod, classmethod)):

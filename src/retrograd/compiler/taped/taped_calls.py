@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["TapedCalls"]
 
 #: After so many calls that no program answered, code is made, and after twice as many again for other types.
-_FIRST, _MOST_CODES = 32, 4
+_FIRST, _MOST_CODES = 8, 4
 #: If they are at least one in so many of all calls.
 _ONE_IN = 4
 #: So often code may leave a call to the function, if it answers fewer.
@@ -72,6 +72,10 @@ class TapedCalls:
     def hits(self) -> int:
         """How many calls it has answered."""
         return sum(code.code.answers for code in (*self._codes, *self._given_up))
+
+    def may_answer(self) -> bool:
+        """Whether there is code, or it has not been tried to make any."""
+        return self._possible and not self.why_not and available()
 
     def is_offered(self, differentiates_first: bool, arguments: tuple[Any, ...]) -> bool:
         """Whether there is code for a call like this one, or will be when it is compiled."""

@@ -18,7 +18,17 @@ __all__ = [
 
 
 class NotTypedError(Exception):
-    """The function does something that has no type here, or that machine code cannot do; the message says what."""
+    """The function does something that has no type here, or that machine code cannot do; the message says what.
+
+    Attributes:
+        place: The line on which it does.
+    """
+
+    place: str = ""
+
+    def __str__(self) -> str:
+        what = super().__str__()
+        return f"{what} ({self.place})" if self.place else what
 
 
 @dataclass(frozen=True, slots=True)
