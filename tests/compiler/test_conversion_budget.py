@@ -32,7 +32,7 @@ def test_calls_earn_what_traces_may_record() -> None:
     made.measured(budget._COST * NODE)  # so each call earns one node
     made.spend(budget._FREE - 10 * NODE - budget._EACH)
     assert made.is_spent()  # the next trace will be as long as this one
-    calls = budget._FREE // NODE - 20
+    calls = (budget._FREE - budget._EACH) // NODE - 20
     assert made.is_spent()
     calls += 2
     assert not made.is_spent()

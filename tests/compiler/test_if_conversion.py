@@ -20,6 +20,7 @@ from support.parts import ALL
 
 import retrograd as rg
 from retrograd import math as m
+from retrograd.compiler.if_conversion import budget
 from retrograd.compiler.if_conversion.rewriting.converter import Wanted, converted
 
 pytestmark = pytest.mark.native
@@ -232,8 +233,9 @@ def test_arms_that_multiply_are_none() -> None:
     assert max(program.nodes for program in compiled.stats().programs) < 3_000
 
 
-def test_long_functions_are_converted() -> None:
+def test_long_functions_are_converted(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is recorded is held against what the function records anyway."""
+    monkeypatch.setattr(budget, "_FREE_BESIDE", budget._MOST)
     compiled = rg.compile(assigns)
     for seed in range(4):
         compiled.value_and_grad(*draw(seed, 4_000))

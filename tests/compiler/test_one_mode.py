@@ -336,7 +336,7 @@ def test_a_branch_that_flips_in_every_call_is_no_storm() -> None:
                 total = total * 0.9 + x
         return total
 
-    compiled = rg.compile(bumpy)
+    compiled = rg.compile(bumpy, tier="vm")  # without taped code
     inputs = [[draw.gauss(0.0, 1.0) for _ in range(24)] for _ in range(600)]
     with pytest.warns(errors.CompileWarning, match=r"test_one_mode.py:\d+.*rg.where") as given:
         found = [compiled(xs).data for xs in inputs]
@@ -379,7 +379,7 @@ def test_programs_are_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
     from retrograd.compiler import examples
 
     monkeypatch.setattr(examples, "BYTES", 200_000)
-    compiled = rg.compile(lambda xs: sum(W * x * x for x in xs))
+    compiled = rg.compile(lambda xs: sum(W * x * x for x in xs), tier="vm")  # without taped code
     for _ in range(2):
         for n in range(50, 90):
             assert compiled([1.0] * n).data == 2.0 * n

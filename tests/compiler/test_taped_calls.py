@@ -91,6 +91,22 @@ def test_a_pass_adds_to_the_gradients_of_parameters() -> None:
     assert compiled.stats().taped_hits > 0
 
 
+def test_members_of_a_batch() -> None:
+    rate, ours = rg.Value(0.8), rg.Value(0.8)
+    compiled = rg.compile(lambda xs: walk(xs, rate, 0.0) + 0.0 * rate, tier="llvm")
+    for start in range(0, 400, 8):
+        members = [(drawn(start + i, 8 + i)[0],) for i in range(8)]
+        total = sum(walk(xs, ours, 0.0) + 0.0 * ours for (xs,) in members) / 8.0
+        total.backward()
+        assert compiled.backward_batch(members) == pytest.approx(total.data, rel=1e-12)
+        assert rate.grad == pytest.approx(ours.grad, rel=1e-12)
+    assert compiled.stats().taped_hits > 100
+    before = rate.grad
+    with pytest.raises(TypeError):
+        compiled.backward_batch([*members, ([1.0, "a"],)])
+    assert rate.grad == before
+
+
 @pytest.mark.parametrize("make", [rg.optim.SGD, rg.optim.Adam])
 def test_the_steps_of_an_optimizer_are_seen(make: Any) -> None:
     ours, theirs = [rg.Value(0.4 * k - 1.0) for k in range(8)], [rg.Value(0.4 * k - 1.0) for k in range(8)]
@@ -275,6 +291,28 @@ def test_a_warning_says_what_has_no_taped_code() -> None:
     compiled = rg.compile(told, tier="llvm")
     with pytest.warns(CompileWarning, match="could not be made either: it has f"):
         call()
+
+
+def test_where_code_is_given_up_the_warning_comes_then() -> None:
+    def bumpy(xs: list[Any], rate: float) -> Any:
+        total = rate
+        for x in xs:
+            try:
+                if total * x > 0.1:
+                    raise ArithmeticError
+                total = total - x
+            except ArithmeticError:
+                total = total * 0.9 + x
+        return total
+
+    def call() -> None:
+        for seed in range(6000):
+            compiled.value_and_grad(*drawn(seed))
+
+    compiled = rg.compile(bumpy, tier="llvm")
+    with pytest.warns(CompileWarning, match="it changes what it is given, raises, or gives numbers"):
+        call()
+    assert compiled.tier == "eager"
 
 
 def test_where_there_is_code_nothing_is_said() -> None:

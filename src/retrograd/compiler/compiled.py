@@ -214,7 +214,7 @@ class Compiled(Generic[P]):
         if self._uncompiled:
             return backward_batch_eagerly(self._eager, batch, self._uncompiled)
         self._verify(Method.BACKWARD, batch[0])
-        return backward_batch(self._cache, self._dispatcher.specializer, self._eager, batch, count)
+        return backward_batch(self._dispatcher, self._eager, batch, count)
 
     def call_batch(self, members: Sequence[tuple[Any, ...]], *, threads: int | None = None) -> list[Any]:
         """What the function returns for each of many calls, as ``[f(*member) for member in members]`` gives it.

@@ -52,6 +52,7 @@ class StormWatch:
         self._function, self._notices, self._taped = function, notices, taped
         self._storm, self._examples = storm, examples
         self._conversions, self._varying = conversions, varying
+        self._withheld: Callable[[str], str] | None = None  # the warning, if there is taped code as yet
 
     def traced(self, number: int, cause: Cause) -> None:
         """A program was made, and why."""
@@ -66,6 +67,8 @@ class StormWatch:
 
     def review(self) -> None:
         """Before a trace: read the lengths of lists no more where that is in vain."""
+        if self._withheld is not None and self._taped.why_not:
+            self._warn(self._withheld, is_taped=False)
         if not self._varying.reads_lengths or not (self._conversions.refuses_lengths or self._are_in_vain()):
             return
         self._varying.reads_no_lengths()
@@ -90,11 +93,21 @@ class StormWatch:
         turning, remedy = self._decisive_line()
         if difference or not (turning or cause.reason is Reason.GUARD_FAILED):
             remedy = other_arguments(difference)
-        if not self._is_taped(self._examples.get(number)):
-            remedy += nor_taped(self._taped.why_not)
-            self._notices.once("storm", traced_in_vain(self._function, str(cause), remedy, waits))
+        text = str(cause)
+        self._warn(
+            lambda why: traced_in_vain(self._function, text, remedy + why, waits),
+            self._is_taped(self._examples.get(number)),
+        )
         if turning and self._storm.is_repeated():
             self._conversions.give_up()  # what is converted makes programs larger, and no fewer
+
+    def _warn(self, warning: Callable[[str], str], is_taped: bool) -> None:
+        """Warn of what nearly every call needs, unless there is taped code: then if that is given up."""
+        if is_taped:
+            self._withheld = self._withheld or warning
+        else:
+            self._withheld = None
+            self._notices.once("storm", warning(nor_taped(self._taped.why_not)))
 
     def _is_taped(self, like: Example | None) -> bool:
         """Whether there is taped code for calls like another one, or will be."""
@@ -115,11 +128,12 @@ class StormWatch:
         """A program for this call would take longer to make than calls took. Warn if that is so in most calls."""
         self._storm.postponed()
         postponed = causes[Cause(Reason.POSTPONED)] + 1
+        if self._withheld is not None:
+            return
         if postponed >= _MANY_POSTPONED and 2 * postponed > self._storm.calls() and self._notices.is_new("storm"):
-            if self._is_taped(next(iter(self._examples.all()[-1:]), None)):
-                return
-            remedy = self._decisive_line()[1] + nor_taped(self._taped.why_not)
-            self._notices.once("storm", not_worth_a_program(self._function, remedy))
+            remedy = self._decisive_line()[1]
+            last = next(iter(self._examples.all()[-1:]), None)
+            self._warn(lambda why: not_worth_a_program(self._function, remedy + why), self._is_taped(last))
 
     def _decisive_line(self) -> tuple[bool, str]:
         """Whether comparisons come out otherwise from program to program; what to do about the line where most do."""

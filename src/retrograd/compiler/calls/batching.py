@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ... import engine
 from ...engine import Value
 from ..reports.reasons import Cause, Reason
-from ..specializer import Specializer
 from .dispatch import Dispatcher
 from .eager import EagerRunner, Method, Result, number_of, scalar, sum_of
+
+if TYPE_CHECKING:
+    from ..taped.answers import TapedResult
 
 __all__ = ["backward_batch", "backward_batch_eagerly", "mapped", "thread_count"]
 
@@ -38,19 +39,19 @@ def thread_count(threads: int | None, name: str) -> int:
     return min(count, _MOST_THREADS)
 
 
-def backward_batch(
-    cache: engine.SpecializationCache, specializer: Specializer, eager: EagerRunner, batch: Batch, threads: int
-) -> float:
+def backward_batch(dispatcher: Dispatcher, eager: EagerRunner, batch: Batch, threads: int) -> float:
     """The mean over ``batch``, whose gradient is added to ``.grad``. If anything raises, no gradient has changed."""
     seed = 1.0 / len(batch)
-    done = cache.batch(batch, seed, threads)
+    if dispatcher.taped.takes_batch():
+        return _with_others(dispatcher, eager, batch, list(range(len(batch))), threads, False) * seed
+    done = dispatcher.cache.batch(batch, seed, threads)
     if type(done) is not tuple:  # isinstance(done, Reason) would ask for memory, and gradients have changed by now
         assert isinstance(done, Reason)
         return backward_batch_eagerly(eager, batch, Cause(done))
     total, unmatched = done
     if unmatched:
-        total = _with_new_specializations(cache, specializer, eager, batch, unmatched, threads)
-    specializer.tier_up.catch_up()
+        total = _with_others(dispatcher, eager, batch, unmatched, threads, True)
+    dispatcher.specializer.tier_up.catch_up()
     return total * seed
 
 
@@ -64,39 +65,47 @@ def backward_batch_eagerly(eager: EagerRunner, batch: Batch, cause: Cause) -> fl
     return mean
 
 
-def _with_new_specializations(
-    cache: engine.SpecializationCache,
-    specializer: Specializer,
-    eager: EagerRunner,
-    batch: Batch,
-    unmatched: list[int],
-    threads: int,
+def _with_others(
+    dispatcher: Dispatcher, eager: EagerRunner, batch: Batch, unmatched: list[int], threads: int, tries_programs: bool
 ) -> float:
     """The sum over a batch of which the members ``unmatched`` fit no specialization; no gradient has changed yet.
 
-    Traces the new structures. Members that still match nothing run eagerly.
+    Taped code runs them, or their structures are traced. Members that still match nothing run eagerly.
     """
-    seed = 1.0 / len(batch)
+    cache, specializer, seed = dispatcher.cache, dispatcher.specializer, 1.0 / len(batch)
+    taped: dict[int, TapedResult] = {}
     answered: dict[int, Result] = {}  # by a plain run, which may have effects: it is not done again
     for i in unmatched:
-        if cache.unmatched([batch[i]]):
+        if tries_programs and not cache.unmatched([batch[i]]):
+            continue  # the trace of one before it has given it a program
+        found = dispatcher.taped.in_batch(tuple(batch[i]))
+        if isinstance(found, Result):
+            answered[i] = found
+        elif found is not None:
+            taped[i] = found
+        elif not dispatcher.taped.is_being_made:
             result = specializer.specialize(False, tuple(batch[i]), Reason.NEW_ARGUMENTS)
             answered |= {i: result} if result is not None else {}
-    if unmatched[-1] not in answered:
+    if unmatched[-1] not in answered and unmatched[-1] not in taped:
         specializer.compare(Method.BACKWARD, tuple(batch[unmatched[-1]]))
-    alone = {*cache.unmatched(batch), *answered}
+    dispatcher.taped.has_taken(len(taped), len(batch))
+    left = [i for i in range(len(batch)) if i not in answered and i not in taped]
+    alone = [left[i] for i in cache.unmatched([batch[i] for i in left])] if left else []
     # The eager members run first: whatever they raise, they raise before a gradient has changed.
     cause = Cause(Reason.UNMATCHED_MEMBER)
-    for i in sorted(alone - answered.keys()):
+    for i in sorted(alone):
         answered[i] = eager.run(tuple(batch[i]), False, cause)
-    eagerly = sum_of([scalar(answered[i].root) for i in sorted(alone)])
-    together = [member for i, member in enumerate(batch) if i not in alone]
-    done = cache.batch(together, seed, threads)
+    eagerly = sum_of([scalar(answered[i].root) for i in sorted(answered)])
+    together = [batch[i] for i in left if i not in alone]
+    done = cache.batch(together, seed, threads) if together else (0.0, [])
     if type(done) is not tuple or done[1]:
         raise RuntimeError("backward_batch: a parameter or a program was lost while the batch was run.")
     if isinstance(eagerly, Value):
         eagerly.backward(seed)
-    return done[0] + number_of(eagerly)
+    for result_of_code in taped.values():
+        for value, gradient in zip(result_of_code.values, result_of_code.gradients, strict=True):
+            value.grad += seed * gradient
+    return done[0] + number_of(eagerly) + sum(one.number for one in taped.values())
 
 
 def mapped(dispatcher: Dispatcher, method: Method, call: Callable[..., Any], members: Batch, threads: int) -> list[Any]:

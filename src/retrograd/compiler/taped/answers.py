@@ -85,6 +85,27 @@ class Answers:
         self.code.count_answer()
         return [self._returned(call, result)]
 
+    def in_batch(self, arguments: tuple[Any, ...]) -> TapedResult | Result | None:
+        """What a member of a batch gives, of which no gradient is added as yet; None where the function must run.
+
+        Where it is compared with the function, what that gives.
+        """
+        is_due = self.code.is_due
+        try:
+            call = _Call.of(self._function, Method.BACKWARD, arguments)
+        except NotTypedError:
+            return None
+        found = self.code.run(tuple(call.arguments), call.leaves, False) if call is not None else None
+        if call is None or not found:
+            return None
+        result = TapedResult(*found)
+        self.code.count_answer()
+        if not is_due:
+            return result
+        plain = self._eager.run(arguments, False)
+        self.is_wrong = not self._is_right(call, result, plain)
+        return plain
+
     def _returned(self, call: _Call, result: TapedResult) -> Any:
         if call.structure is not None:
             return result.number, call.structure.collect(result.gradients[: len(call.leaves)])

@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...engine import SpecializationCache
 from ..backends.llvm.jit import available, object_of
 from ..backends.process import Run, here
-from ..calls.eager import EagerRunner, Method
+from ..calls.eager import EagerRunner, Method, Result
 from ..reports.notices import Notices, runs_as_it_is
 from ..reports.reasons import Reason
 from ..request import Options
 
 if TYPE_CHECKING:
-    from .answers import Answers
+    from .answers import Answers, TapedResult
     from .entry import TapedProgram
 
 __all__ = ["TapedCalls"]
+
+T = TypeVar("T")
 
 #: After so many calls that no program answered, code is made, and after twice as many again for other types.
 _FIRST, _MOST_CODES = 8, 4
@@ -33,6 +35,8 @@ _ONE_IN = 4
 _FAILURES = 32
 #: After so many calls in a row that no program answered, none is tried in ever more calls, up to so many.
 _IN_A_ROW, _LONGEST = 6, 256
+#: Where code runs members of a batch, it takes so many batches.
+_BATCHES = 16
 _ANSWERED = frozenset(
     [
         *(Reason.NEW_ARGUMENTS, Reason.GUARD_FAILED, Reason.PARAMETER_DELETED, Reason.STATE_CHANGED),
@@ -66,7 +70,7 @@ class TapedCalls:
         self._pending: TapedProgram | None = None
         self._misses, self._next, self._paused, self._since = 0, _FIRST, 0, 0
         self._before = self._last = self._calls()
-        self._in_a_row = 0
+        self._in_a_row = self._batches = 0
 
     @property
     def hits(self) -> int:
@@ -76,6 +80,21 @@ class TapedCalls:
     def may_answer(self) -> bool:
         """Whether there is code, or it has not been tried to make any."""
         return self._possible and not self.why_not and available()
+
+    def takes_batch(self) -> bool:
+        """Whether code runs the members of the next batch, and no program is tried."""
+        self._batches = max(0, self._batches - 1)
+        return self._batches > 0 and bool(self._codes)
+
+    def has_taken(self, members: int, of: int) -> None:
+        """Code has run so many members of a batch. Where that is some, it takes batches for a while."""
+        if _ONE_IN * members >= of and not self._batches:
+            self._batches = _BATCHES
+
+    @property
+    def is_being_made(self) -> bool:
+        """Whether code is being compiled, and there is no other."""
+        return self._pending is not None and not self._codes
 
     def is_offered(self, differentiates_first: bool, arguments: tuple[Any, ...]) -> bool:
         """Whether there is code for a call like this one, or will be when it is compiled."""
@@ -93,18 +112,22 @@ class TapedCalls:
         method = Method(kind)
         if reason.traces and self._codes and self._is_traced():
             return None
-        for code in list(self._codes):
-            found = self._by(code, method, arguments)
-            if found is not None:
-                self._spare_programs(reason, code)
-                return found
-        self._misses += 1
-        if self._misses >= self._next and self._pending is None:
-            self._next *= 2
-            calls = self._calls() - self._before + self._paused
-            if (self._codes or _ONE_IN * self._misses >= calls) and available():
-                self._make(method, arguments)
-        return None
+        found = self._asked(method, arguments, lambda code: code.answer(method, arguments))
+        if found is None:
+            return None
+        self._spare_programs(reason, found[1])
+        return found[0]
+
+    def in_batch(self, arguments: tuple[Any, ...]) -> TapedResult | Result | None:
+        """What a member of a batch gives that fits no program, of which no gradient is added as yet."""
+        if not self._possible or self.why_not:
+            return None
+
+        def ask(code: Answers) -> TapedResult | Result | None:
+            return code.in_batch(arguments)
+
+        found: tuple[TapedResult | Result, Answers] | None = self._asked(Method.BACKWARD, arguments, ask)
+        return None if found is None else found[0]
 
     def _is_traced(self) -> bool:
         """Whether a call is traced even so, since a program may be faster: ever fewer are."""
@@ -123,15 +146,30 @@ class TapedCalls:
 
     # --- answers --------------------------------------------------------------------------------------------
 
-    def _by(self, code: Answers, method: Method, arguments: tuple[Any, ...]) -> list[Any] | None:
-        """What code answers; it is dropped where it gives other numbers, or leaves most calls to the function."""
-        found = code.answer(method, arguments)
+    def _asked(
+        self, method: Method, arguments: tuple[Any, ...], ask: Callable[[Answers], T | None]
+    ) -> tuple[T, Answers] | None:
+        """What one of the codes gives, and which; None if none does. Then code is made after some more such calls."""
+        for code in list(self._codes):
+            found = ask(code)
+            self._look_at(code, found is not None)
+            if found is not None:
+                return found, code
+        self._misses += 1
+        if self._misses >= self._next and self._pending is None:
+            self._next *= 2
+            calls = self._calls() - self._before + self._paused
+            if (self._codes or _ONE_IN * self._misses >= calls) and available():
+                self._make(method, arguments)
+        return None
+
+    def _look_at(self, code: Answers, has_answered: bool) -> None:
+        """Drop code that gives other numbers, or leaves most calls to the function."""
         if code.is_wrong:
             self._give_up("its code gave other numbers than it does")
             self._notices.once("taped", runs_as_it_is(self._function, self.why_not))
-        elif found is None and code.code.failures >= max(_FAILURES, code.code.answers + 1):
+        elif not has_answered and code.code.failures >= max(_FAILURES, code.code.answers + 1):
             self._give_up("it changes what it is given, raises, or gives numbers that are not finite")
-        return found
 
     def _give_up(self, why: str) -> None:
         self._given_up += self._codes
