@@ -294,13 +294,26 @@ PyObject* gradients_of(SpecializationCache* self, const Found& found) {
   return result.release();
 }
 
+// A program has answered a call that is timed.
+void race(SpecializationCache* self, PyObject* const* args, Py_ssize_t count) {
+  if (const uint64_t calls = self->rival->end(args, count)) {
+    self->pause = calls;
+    const Ref before(std::exchange(self->taped, Py_NewRef(self->rival->code())));
+  }
+}
+
 }  // namespace
 
 PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   SpecializationCache* self = self_of(object);
   if (keywords && PyTuple_Size(keywords) > 0) return call_with_keywords(self, "value_and_grad", args, count, keywords);
+  const bool is_timed = self->pause == 0 && self->rival->begin();
   const Found found = find(self, true, false, args, count);
-  if (found.entry) return gradients_of(self, found);
+  if (found.entry) {
+    Ref answer(gradients_of(self, found));
+    if (answer && is_timed) race(self, args, count);
+    return answer.release();
+  }
   if (found.reason == Reason::BACKING_OFF && self->taped) {
     const Ref taped = Ref::borrow(self->taped);
     Ref answer = value_and_grad_by(taped.get(), args, count);
@@ -338,6 +351,13 @@ PyObject* departures(PyObject* object, PyObject*) {
     list.add(Py_BuildValue("(nn)", static_cast<Py_ssize_t>(number), static_cast<Py_ssize_t>(guard)));
   }
   return list.release();
+}
+
+// compete(taped): code that may be faster than the programs; None for none.
+PyObject* compete(PyObject* object, PyObject* taped) {
+  if (taped != Py_None && !is_taped_code(taped)) return PyErr_Format(PyExc_TypeError, "compete() takes a TapedCode");
+  self_of(object)->rival->set(taped == Py_None ? Ref() : Ref::borrow(taped));
+  Py_RETURN_NONE;
 }
 
 // pause(calls, taped=None): so many calls run eagerly, or in taped code, before specializations are looked up again.

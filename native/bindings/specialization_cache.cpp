@@ -142,6 +142,7 @@ PyObject* new_cache(PyTypeObject* type, PyObject* args, PyObject*) try {
   auto scratch = std::make_unique<Arguments>();
   auto members = std::make_unique<std::vector<Arguments>>();
   auto states = std::make_unique<std::vector<Shared<StateGuards>>>();
+  auto rival = std::make_unique<Rival>();
   auto departures = std::make_unique<std::vector<std::pair<size_t, size_t>>>();
   auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
   PyObject* object = allocate(type, 0);
@@ -153,6 +154,7 @@ PyObject* new_cache(PyTypeObject* type, PyObject* args, PyObject*) try {
   self->members = members.release();
   self->states = states.release();
   self->departures = departures.release();
+  self->rival = rival.release();
   self->miss = Py_NewRef(miss);
   self->reasons = reasons.release();
   return object;
@@ -167,6 +169,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(self_of(object)->reasons);
   Py_VISIT(self_of(object)->hot);
   Py_VISIT(self_of(object)->taped);
+  if (const int stopped = self_of(object)->rival->traverse(visit, arg)) return stopped;
   Py_VISIT(self_of(object)->token);
   for (const auto& state : *self_of(object)->states) {
     if (const int stopped = state->traverse(visit, arg)) return stopped;
@@ -184,6 +187,7 @@ int clear(PyObject* object) {
   Py_CLEAR(self->arrange);
   Py_CLEAR(self->hot);
   Py_CLEAR(self->taped);
+  self->rival->set(Ref());
   Py_CLEAR(self->token);
   // Taken out first: destroying them may run Python code that calls this cache.
   const auto specializations = std::exchange(*self->specializations, {});
@@ -201,6 +205,7 @@ void dealloc(PyObject* object) {
   delete self->members;
   delete self->states;
   delete self->departures;
+  delete self->rival;
   PyTypeObject* type = Py_TYPE(object);
   reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
   Py_DECREF(reinterpret_cast<PyObject*>(type));
@@ -252,6 +257,7 @@ PyMethodDef methods[] = {
     {"calls", guarded<calls>, METH_NOARGS, "How many calls were looked up."},
     {"dropped_hits", guarded<dropped_hits>, METH_NOARGS, "How many calls were answered by what was dropped since."},
     {"departures", guarded<departures>, METH_NOARGS, "The programs that the last call left, and at which guards."},
+    {"compete", guarded<compete>, METH_O, "Taped code that may be faster than programs; None for none."},
     {"pause", guarded<pause>, METH_VARARGS,
      "Look no specialization up for so many calls, which taped code may answer."},
     {"await_comparisons", guarded<await_comparisons>, METH_VARARGS,

@@ -8,6 +8,7 @@
 // std::bad_alloc: the type's table of methods turns them into Python's.
 #pragma once
 
+#include "bindings/rival.hpp"
 #include "compiler/run/specialization.hpp"
 
 namespace retrograd::compiler {
@@ -51,6 +52,7 @@ struct SpecializationCache {
   std::vector<std::pair<size_t, size_t>>* departures;  // of the last call: programs, and the guard that failed of each
   uint64_t pause;   // so many calls run eagerly before specializations are looked up again
   PyObject* taped;  // meanwhile this code answers (taped_code.hpp), or null
+  Rival* rival;     // taped code that may be faster than the programs
   // The cache calls hot((token, number, members)) when a machine has run `threshold` times.
   PyObject *hot, *token;
   uint32_t threshold;
@@ -131,6 +133,7 @@ PyObject* calls(PyObject* object, PyObject*);
 PyObject* dropped_hits(PyObject* object, PyObject*);
 PyObject* departures(PyObject* object, PyObject*);
 PyObject* pause(PyObject* object, PyObject* args);
+PyObject* compete(PyObject* object, PyObject* taped);
 // checking.cpp
 PyObject* check(PyObject* object, PyObject* args);
 PyObject* standing(PyObject* object, PyObject* args);

@@ -355,7 +355,6 @@ std::variant<Ref, Without> answered(Loaded& code, PyObject* const* args, Py_ssiz
   if (!gradients) return PyErr_Occurred() ? Without::SUCCESS : Without::FITTING;
   Ref result(Py_BuildValue("(dO)", outcome->number, gradients.get()));
   if (!result) return Without::SUCCESS;
-  ++code.answers;
   return result;
 }
 
@@ -363,7 +362,10 @@ std::variant<Ref, Without> answered(Loaded& code, PyObject* const* args, Py_ssiz
 // as those of run(); None also for arguments that this does not read.
 PyObject* value_and_grad(PyObject* self, PyObject* const* args, Py_ssize_t count) try {
   std::variant<Ref, Without> found = answered(code_of(self), args, count);
-  if (Ref* result = std::get_if<Ref>(&found)) return result->release();
+  if (Ref* result = std::get_if<Ref>(&found)) {
+    ++code_of(self).answers;
+    return result->release();
+  }
   const Without without = std::get<Without>(found);
   if (without == Without::SUCCESS) return nullptr;
   return Py_NewRef(without == Without::ANSWER ? Py_False : Py_None);
@@ -412,9 +414,19 @@ Ref value_and_grad_by(PyObject* taped_code, PyObject* const* args, Py_ssize_t co
   if (code.is_due()) return Ref();
   std::variant<Ref, Without> found = answered(code, args, count);
   Ref* result = std::get_if<Ref>(&found);
-  return result ? std::move(*result) : Ref();
+  if (!result) return Ref();
+  ++code.answers;
+  return std::move(*result);
 } catch (const std::bad_alloc&) {
   return Ref();
+}
+
+bool runs(PyObject* taped_code, PyObject* const* args, Py_ssize_t count) try {
+  const std::variant<Ref, Without> found = answered(code_of(taped_code), args, count);
+  PyErr_Clear();  // a program has answered the call
+  return std::holds_alternative<Ref>(found);
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 bool add_taped_code_type(PyObject* module) {

@@ -250,23 +250,7 @@ def test_exceptions_are_the_functions_own() -> None:
 
 
 def test_what_gives_other_numbers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Wrong:
-        """Code whose value is another one."""
-
-        answers, failures, is_due = 0, 0, True
-
-        def __init__(self, *of: Any) -> None:
-            self._code = loaded(*of)
-
-        def count_answer(self) -> None:
-            pass
-
-        def run(self, *of: Any) -> Any:
-            number, *others = self._code.run(*of) or pytest.fail("it does not run")
-            return number + 0.5, *others
-
-    loaded = answers.loaded
-    monkeypatch.setattr(answers, "loaded", Wrong)
+    monkeypatch.setattr(answers.Answers, "_is_right", lambda *of: False)
     compiled = rg.compile(walk, tier="llvm")
 
     def call() -> None:
@@ -291,6 +275,33 @@ def test_a_warning_says_what_has_no_taped_code() -> None:
     compiled = rg.compile(told, tier="llvm")
     with pytest.warns(CompileWarning, match="could not be made either: it has f"):
         call()
+
+
+def test_code_that_is_faster_takes_the_calls_of_a_program() -> None:
+    """A program of both arms computes for each band what one band wants; nothing is said of which is faster here."""
+
+    def taxed(xs: list[Any], bands: list[float]) -> Any:
+        total = 0.0
+        for x in xs:
+            left, rate = x * 10.0, 0.1
+            for band in bands:
+                if left <= band:
+                    break
+                total += rate * band
+                left, rate = left - band, rate + 0.05
+            total += rate * left * left
+        return total
+
+    compiled = rg.compile(taxed, tier="llvm")
+    bands = [0.5 + 0.1 * k for k in range(30)]
+    for seed in range(3000):
+        xs = drawn(seed % 50)[0]
+        (value, gradient), (wanted, its) = compiled.value_and_grad(xs, bands), rg.value_and_grad(taxed)(xs, bands)
+        assert value == pytest.approx(wanted, rel=1e-12)
+        assert gradient == pytest.approx(its, rel=1e-12)
+    stats = compiled.stats()
+    assert stats.hits + stats.eager >= 3000
+    assert compiled.tier in ("taped", "llvm")
 
 
 def test_where_code_is_given_up_the_warning_comes_then() -> None:

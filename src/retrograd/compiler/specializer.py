@@ -52,6 +52,9 @@ _WARNED = (
 #: the function does not do in each call, for the other arms of its branches and for other ints, texts and objects.
 LATER, LATER_OF_MANY = 2, 3
 
+#: A program that records so many times what the function does may be slower than code with its own branches.
+_LARGER = 4
+
 
 @dataclass(frozen=True)
 class _Call:
@@ -367,6 +370,7 @@ class Specializer:
         first, recording, signature = attempt.call.differentiate_first, traced.recording, traced.signature
         made_of = recording.conversion, signature.varying.columns
         code = self._codes.setdefault(made_of, len(self._codes))
+        is_larger = recording.conversion is not None and recording.length > _LARGER * self._budget.plain
         request = CompileRequest(recording, signature, first, self._options, attempt.state, code)
         try:
             number = self._cache.add(request)
@@ -396,6 +400,8 @@ class Specializer:
         self.tier_up.added()
         if recording.conversion is not None:
             self.tier_up.await_code(number, self._budget.plain // BYTES_OF_NODE)
+        if is_larger:
+            self._taped.is_offered(first, arguments)  # which may be faster
         for dropped, hits in self._examples.drop_least_recently_used():
             self._storm.dropped(dropped, hits)
         return number

@@ -55,7 +55,7 @@ class TapedCalls:
     def __init__(
         self, function: Callable[..., Any], options: Options, eager: EagerRunner, cache: SpecializationCache
     ) -> None:
-        self._function, self._eager, self._calls, self._pause = function, eager, cache.calls, cache.pause
+        self._function, self._eager, self._cache = function, eager, cache
         self._at_once = options.tier == "llvm"
         self._possible = options.tier in ("auto", "llvm") and not options.exact and not options.verify
         self._notices = Notices()
@@ -66,16 +66,17 @@ class TapedCalls:
         self.why_not: str = ""
         self._codes: list[Answers] = []
         self._given_up: list[Answers] = []
-        self._pause(0)
+        self._cache.pause(0)
+        self._cache.compete(None)
         self._pending: TapedProgram | None = None
         self._misses, self._next, self._paused, self._since = 0, _FIRST, 0, 0
-        self._before = self._last = self._calls()
+        self._before = self._last = self._cache.calls()
         self._in_a_row = self._batches = 0
 
     @property
     def hits(self) -> int:
         """How many calls it has answered."""
-        return sum(code.code.answers for code in (*self._codes, *self._given_up))
+        return sum(code.code.answers for code in (*self._codes, *self._given_up) if not code.is_wrong)
 
     def may_answer(self) -> bool:
         """Whether there is code, or it has not been tried to make any."""
@@ -138,11 +139,11 @@ class TapedCalls:
         """Where no program answers in call after call, none is tried for a while: the code answers without Python."""
         if not reason.traces:
             return
-        calls = self._calls()
+        calls = self._cache.calls()
         self._in_a_row = self._in_a_row + 1 if calls == self._last + 1 else 1
         self._last = calls
         if self._in_a_row >= _IN_A_ROW:
-            self._pause(min(2**self._in_a_row, _LONGEST), code.code if code.is_plain else None)
+            self._cache.pause(min(2**self._in_a_row, _LONGEST), code.code if code.is_plain else None)
 
     # --- answers --------------------------------------------------------------------------------------------
 
@@ -158,7 +159,7 @@ class TapedCalls:
         self._misses += 1
         if self._misses >= self._next and self._pending is None:
             self._next *= 2
-            calls = self._calls() - self._before + self._paused
+            calls = self._cache.calls() - self._before + self._paused
             if (self._codes or _ONE_IN * self._misses >= calls) and available():
                 self._make(method, arguments)
         return None
@@ -174,7 +175,8 @@ class TapedCalls:
     def _give_up(self, why: str) -> None:
         self._given_up += self._codes
         self._codes.clear()
-        self._pause(0)
+        self._cache.pause(0)
+        self._cache.compete(None)
         self.why_not = why
 
     # --- code -----------------------------------------------------------------------------------------------
@@ -211,6 +213,9 @@ class TapedCalls:
 
         try:
             compiled = run(object_of, program.text, passes=True, level=2)
-            self._codes.insert(0, Answers(self._function, self._eager, program, compiled))
+            made = Answers(self._function, self._eager, program, compiled)
+            self._codes.insert(0, made)
+            if made.is_plain:
+                self._cache.compete(made.code)
         except Exception as error:  # a call that has been answered must not fail afterwards
             self.why_not = f"LLVM did not compile it: {error}"
