@@ -25,22 +25,19 @@ double Rival::seconds(PyObject* const* args, Py_ssize_t count) const {
   return least;
 }
 
-uint64_t Rival::end(PyObject* const* args, Py_ssize_t count) {
+void Rival::end(PyObject* const* args, Py_ssize_t count) {
   const double program = std::chrono::duration<double>(Clock::now() - start_).count();
   const double taken = seconds(args, count);
   wins_ += taken >= 0.0 && kFaster * taken < program;
-  if (++calls_ < kCalls) return 0;
-  const bool wins = wins_ >= kWins;
-  calls_ = wins_ = 0;
-  if (wins) {
-    const uint64_t aside = aside_;
-    aside_ = std::min(4 * aside_, kLongest);
-    return aside;
+  if (++calls_ < kCalls) return;
+  if (wins_ >= kWins) {
+    left_ = leads_;
+    leads_ = std::min(4 * leads_, kLongest);
+  } else {
+    wait_ = next_;
+    next_ = std::min(4 * next_, kSeldom);
   }
-  wait_ = next_;
-  next_ = std::min(4 * next_, kSeldom);
-  aside_ = Rival().aside_;
-  return 0;
+  calls_ = wins_ = 0;
 }
 
 }  // namespace retrograd::compiler

@@ -21,9 +21,11 @@ class Rival {
     start_ = Clock::now();
     return true;
   }
-  // A program has answered a call that is timed; the code does now, too. After some of these: for how many calls
-  // programs are left aside, or 0.
-  uint64_t end(PyObject* const* args, Py_ssize_t count);
+  // A program has answered a call that is timed; the code does now, too. After some of these it may lead.
+  void end(PyObject* const* args, Py_ssize_t count);
+  // Whether calls are the code's, as long as it is known to be faster; and one of them is.
+  bool leads() const { return left_ > 0; }
+  void count() { --left_; }
 
   int traverse(visitproc visit, void* arg) const {
     Py_VISIT(code_.get());
@@ -41,8 +43,9 @@ class Rival {
 
   Ref code_;
   Clock::time_point start_;
-  uint64_t wait_ = 64, next_ = 256, aside_ = 1024;  // so many calls are not timed; nor the next time; nor see a program
-  uint32_t calls_ = 0, wins_ = 0;                   // of those that are timed in a row
+  uint64_t wait_ = 64, next_ = 256;   // so many calls are not timed; nor the next time
+  uint64_t left_ = 0, leads_ = 1024;  // in so many calls the code leads; the next time
+  uint32_t calls_ = 0, wins_ = 0;     // of those that are timed in a row
 };
 
 }  // namespace retrograd::compiler

@@ -421,6 +421,8 @@ Ref value_and_grad_by(PyObject* taped_code, PyObject* const* args, Py_ssize_t co
   return Ref();
 }
 
+bool is_due(PyObject* taped_code) { return code_of(taped_code).is_due(); }
+
 bool runs(PyObject* taped_code, PyObject* const* args, Py_ssize_t count) try {
   const std::variant<Ref, Without> found = answered(code_of(taped_code), args, count);
   PyErr_Clear();  // a program has answered the call

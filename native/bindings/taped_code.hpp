@@ -12,6 +12,9 @@ bool is_taped_code(PyObject* object);
 // exception where Python must see to it.
 Ref value_and_grad_by(PyObject* taped_code, PyObject* const* args, Py_ssize_t count);
 
+// Whether its next answer is compared with the function.
+bool is_due(PyObject* taped_code);
+
 // Whether the code answers a call; of what it gives nothing is kept.
 bool runs(PyObject* taped_code, PyObject* const* args, Py_ssize_t count);
 
