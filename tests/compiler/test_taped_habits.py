@@ -327,6 +327,31 @@ def dictionaries(xs: list[Any]) -> Any:
     return total + sums["up"] * sums["down"] + len(sums)
 
 
+def many_keys(xs: list[Any]) -> Any:
+    """More keys than are compared one by one: they have an index."""
+    values: dict[Any, Any] = {}
+    places: dict[tuple[int, float], int] = {}
+    seen: set[float] = set()
+    total = 0.0
+    for k in range(90):
+        key = (k * 37) % 41
+        values[key] = values.get(key, 0.5) + xs[k % len(xs)]
+        place = (k % 13, 0.25 * (k % 5) - 0.5)
+        places[place] = places.get(place, 0) + k
+        seen.add(0.5 * (k % 17) if k % 2 else -0.0 * k)
+        if k % 29 == 28:
+            total += values.pop(key)
+            seen.discard(0.0)
+        if key not in values or 0.0 in seen:
+            total += 0.1 * len(values) * len(seen)
+        if 3.0 in values:
+            total += values[3.0]
+    queue = deque(values)
+    while len(queue) > 3:
+        total += values[queue.popleft()] * places.get((len(queue) % 13, -0.25), 2)
+    return total + sum(values[key] * key for key in sorted(values))
+
+
 def lists(xs: list[Any]) -> Any:
     order: list[Any] = []
     for x in xs:
@@ -339,7 +364,7 @@ def lists(xs: list[Any]) -> Any:
 
 
 CASES = [
-    *(policies, slots, matrices, events, rebound, functions, pipelines, pairs, windows, dictionaries, lists),
+    *(policies, slots, matrices, events, rebound, functions, pipelines, pairs, windows, dictionaries, many_keys, lists),
 ]
 
 

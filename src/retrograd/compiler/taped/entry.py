@@ -13,8 +13,9 @@ from .constants import kind_of
 from .frame import Frame, Program
 from .ir.arithmetic import CONTEXT, Typed
 from .ir.runtime import RUNTIME
-from .source.containers import counted, item_place, new_instance, new_list, store_field
+from .source.containers import new_instance, store_field
 from .source.language import PYTHON
+from .source.memory import counted, item_place, new_list
 from .types import (
     BOOL,
     EITHER,

@@ -245,6 +245,19 @@ define internal void @removed(ptr %list, i64 %at, i64 %words) {{
   store i64 %less, ptr %list, align 8
   %data.at = getelementptr i64, ptr %list, i64 2
   %data = load ptr, ptr %data.at, align 8
+  %is_first = icmp eq i64 %at, 0
+  %are_many = icmp sgt i64 %count, 16
+  %is_queue = and i1 %is_first, %are_many
+  br i1 %is_queue, label %skip, label %move
+skip:
+  %second = getelementptr i64, ptr %data, i64 %words
+  store ptr %second, ptr %data.at, align 8
+  %room.at = getelementptr i64, ptr %list, i64 1
+  %room = load i64, ptr %room.at, align 8
+  %left = sub i64 %room, 1
+  store i64 %left, ptr %room.at, align 8
+  ret void
+move:
   %offset = mul i64 %at, %words
   %place = getelementptr i64, ptr %data, i64 %offset
   %behind = getelementptr i64, ptr %place, i64 %words
@@ -253,6 +266,82 @@ define internal void @removed(ptr %list, i64 %at, i64 %words) {{
   %bytes = shl i64 %moved, 3
   call void @llvm.memmove.p0.p0.i64(ptr %place, ptr %behind, i64 %bytes, i1 false)
   ret void
+}}
+
+define internal i64 @hashed(i64 %so.far, i64 %bits) alwaysinline {{
+  %both = xor i64 %so.far, %bits
+  %times = mul i64 %both, -7046029254386353131
+  %high = lshr i64 %times, 32
+  %found = xor i64 %times, %high
+  ret i64 %found
+}}
+
+define internal ptr @index_of(ptr %c, ptr %list, i64 %count) {{
+  %at = getelementptr i64, ptr %list, i64 4
+  %known = load ptr, ptr %at, align 8
+  %none = icmp eq ptr %known, null
+  br i1 %none, label %new, label %look
+look:
+  %mask = load i64, ptr %known, align 8
+  %twice = shl i64 %count, 1
+  %fits = icmp sle i64 %twice, %mask
+  br i1 %fits, label %old, label %new
+old:
+  ret ptr %known
+new:
+  %wanted = shl i64 %count, 2
+  %less = sub i64 %wanted, 1
+  %zeros = call i64 @llvm.ctlz.i64(i64 %less, i1 false)
+  %bits = sub i64 64, %zeros
+  %size = shl i64 1, %bits
+  %words = add i64 %size, 2
+  %made = call ptr @allocate(ptr %c, i64 %words)
+  %lacks = icmp eq ptr %made, null
+  br i1 %lacks, label %no, label %yes
+yes:
+  %bytes = shl i64 %words, 3
+  call void @llvm.memset.p0.i64(ptr %made, i8 0, i64 %bytes, i1 false)
+  %all = sub i64 %size, 1
+  store i64 %all, ptr %made, align 8
+  store ptr %made, ptr %at, align 8
+  ret ptr %made
+no:
+  ret ptr null
+}}
+declare i64 @llvm.ctlz.i64(i64, i1)
+
+define internal void @index_put(ptr %table, i64 %hash, i64 %item) {{
+entry:
+  %mask = load i64, ptr %table, align 8
+  %slots = getelementptr i64, ptr %table, i64 2
+  br label %look
+look:
+  %now = phi i64 [ %hash, %entry ], [ %next, %taken ]
+  %slot = and i64 %now, %mask
+  %at = getelementptr i64, ptr %slots, i64 %slot
+  %there = load i64, ptr %at, align 8
+  %free = icmp eq i64 %there, 0
+  br i1 %free, label %put, label %taken
+taken:
+  %next = add i64 %slot, 1
+  br label %look
+put:
+  %number = add i64 %item, 1
+  store i64 %number, ptr %at, align 8
+  ret void
+}}
+
+define internal i64 @index_at(ptr %table, ptr %place) {{
+  %mask = load i64, ptr %table, align 8
+  %slots = getelementptr i64, ptr %table, i64 2
+  %now = load i64, ptr %place, align 8
+  %slot = and i64 %now, %mask
+  %at = getelementptr i64, ptr %slots, i64 %slot
+  %there = load i64, ptr %at, align 8
+  %next = add i64 %slot, 1
+  store i64 %next, ptr %place, align 8
+  %item = sub i64 %there, 1
+  ret i64 %item
 }}
 
 define internal ptr @slice(ptr %c, ptr %list, i64 %from, i64 %to, i64 %words) {{

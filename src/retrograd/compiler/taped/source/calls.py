@@ -32,7 +32,7 @@ from ..types import (
 )
 from .choices import of_each
 from .classes import is_super, of_super
-from .containers import copied, load_field, made_list, made_record, new_instance
+from .containers import load_field, made_list, made_record, new_instance
 from .expressions import OPERATORS, binary, bound_parts, tuple_of
 from .library.builtin_calls import BUILTINS
 from .library.in_python import (
@@ -50,7 +50,7 @@ from .library.in_python import (
     product_of,
 )
 from .library.library_calls import library_call
-from .loops import as_list
+from .loops import as_list, taken_now
 from .methods import list_method, method_row, record_method
 from .statements import store_attribute
 
@@ -179,8 +179,7 @@ def _of_itertools(f: Frame, node: ast.Call, thing: Any, arguments: list[Typed]) 
         thing = product_of
     else:
         return ITERTOOLS.get((thing, len(arguments)), thing), arguments
-    pools = [as_list(f, (node, f"pool {i}"), one) for i, one in enumerate(arguments)]
-    return thing, [copied(f, (node, i), one) if isinstance(one.kind, ListType) else one for i, one in enumerate(pools)]
+    return thing, [taken_now(f, (node, i), one) for i, one in enumerate(arguments)]
 
 
 def _of_super(f: Frame, node: ast.Call, name: str) -> Typed:

@@ -28,7 +28,8 @@ from ..types import (
     is_number,
     is_real,
 )
-from .containers import found_at, load_field, not_given, not_nan
+from .containers import load_field, not_given
+from .keys import found_at, not_nan
 from .library.in_python import equal_lists
 
 __all__ = ["compared", "compared_in_a_row", "condition", "negated", "truth"]

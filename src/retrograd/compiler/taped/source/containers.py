@@ -13,12 +13,9 @@ from ...backends.llvm.ir_builder import constant
 from ..frame import Frame, place_key, split
 from ..ir.arithmetic import Typed
 from ..types import (
-    BOOL,
     BOUNDED,
     FLOAT,
     INT,
-    MEMBER,
-    NONE,
     TEXT,
     UNKNOWN,
     Cell,
@@ -28,16 +25,16 @@ from ..types import (
     NotTypedError,
     Tuple,
     Type,
-    is_real,
     join,
 )
 from .choices import choice
+from .keys import check_key, forget_index, found_at, present
+from .memory import LAST_WORD, counted, item_place, new_list, words_of
 
 __all__ = [
-    *("DEFAULTS", "added", "appended", "bounded", "changes_of", "concatenated", "copied", "counted", "found_at"),
-    *("has_changed", "inserted", "item_of", "item_of_tuple", "item_place", "length", "load_field", "made_list"),
-    *("made_record", "new_instance", "new_list", "not_given", "not_nan", "present", "removed", "repeated", "sliced"),
-    *("store_field", "store_item"),
+    *("DEFAULTS", "added", "appended", "bounded", "changes_of", "concatenated", "copied", "has_changed", "inserted"),
+    *("item_of", "item_of_tuple", "length", "load_field", "made_list", "made_record", "new_instance", "not_given"),
+    *("removed", "repeated", "sliced", "store_field", "store_item"),
 ]
 
 
@@ -51,17 +48,6 @@ def length(f: Frame, value: Typed) -> Typed:
     raise NotTypedError(f"it asks for the length of {value.kind}")
 
 
-def _words(kind: ListType) -> int:
-    return len(kind.item.words)
-
-
-def new_list(f: Frame, cell: Cell, count: str, kind: type = list) -> Typed:
-    """A list with room for so many items, which are not there yet."""
-    made = ListType(cell, kind)
-    place = f.allocated(f"@new_list(ptr %context, i64 {count}, i64 {_words(made)})")
-    return Typed(made, (place,))
-
-
 def made_list(f: Frame, node: Any, values: Sequence[Typed], kind: type = list) -> Typed:
     """A list of these items."""
     settled = [f.settled(value) for value in values]
@@ -73,7 +59,7 @@ def made_list(f: Frame, node: Any, values: Sequence[Typed], kind: type = list) -
     if settled:
         data = f.w.load("ptr", f.w.at(made.number, 2))
         for i, value in enumerate(settled):
-            f.store(value, made.kind.item, f.w.at(data, i * _words(made.kind)))
+            f.store(value, made.kind.item, f.w.at(data, i * words_of(made.kind)))
     return made
 
 
@@ -118,14 +104,6 @@ def place_of(f: Frame, the_list: Typed, index: Typed) -> str:
         at = f.w.emit(f"select i1 {f.w.emit(f'icmp slt i64 {at}, 0')}, i64 {from_end}, i64 {at}")
     f.w.bail_if(f.w.emit(f"icmp uge i64 {at}, {count}"))
     return item_place(f, the_list, at)
-
-
-def item_place(f: Frame, the_list: Typed, at: str) -> str:
-    """Where an item is whose index is known to be there."""
-    assert isinstance(the_list.kind, ListType)
-    data = f.w.load("ptr", f.w.at(the_list.number, 2))
-    words = _words(the_list.kind)
-    return f.w.at(data, at if words == 1 else f.w.emit(f"mul i64 {at}, {words}"))
 
 
 def item_of(f: Frame, of: Typed, index: Typed) -> Typed:
@@ -205,25 +183,25 @@ def appended(f: Frame, the_list: Typed, value: Typed) -> None:
     has_changed(f, the_list)
     if kind.default is BOUNDED:
         _let_go(f, the_list, "0")
-    f.store(value, kind.item, f.allocated(f"@appended(ptr %context, ptr {the_list.number}, i64 {_words(kind)})"))
+    f.store(value, kind.item, f.allocated(f"@appended(ptr %context, ptr {the_list.number}, i64 {words_of(kind)})"))
 
 
 def bounded(f: Frame, made: Typed, most: Typed) -> Typed:
     """A deque that was made without items, with ``maxlen``."""
     assert isinstance(made.kind, ListType)
     f.w.bail_if(f.w.emit(f"icmp sle i64 {most.number}, 0"))
-    f.w.store("i64", most.number, f.w.at(made.number, 4))
+    f.w.store("i64", most.number, f.w.at(made.number, LAST_WORD))
     return Typed(ListType(made.kind.cell, made.kind.kind, default=BOUNDED), made.parts)
 
 
 def _let_go(f: Frame, the_list: Typed, at: str) -> None:
     """Before an item is added to a deque that has as many as it may, another one goes."""
     assert isinstance(the_list.kind, ListType)
-    count, most = f.w.load("i64", the_list.number), f.w.load("i64", f.w.at(the_list.number, 4))
+    count, most = f.w.load("i64", the_list.number), f.w.load("i64", f.w.at(the_list.number, LAST_WORD))
     full, on = f.w.name("full"), f.w.name("on")
     f.w.branch(f.w.emit(f"icmp sge i64 {count}, {most}"), full, on)
     f.w.block(full)
-    f.w.line(f"call void @removed(ptr {the_list.number}, i64 {at}, i64 {_words(the_list.kind)})")
+    f.w.line(f"call void @removed(ptr {the_list.number}, i64 {at}, i64 {words_of(the_list.kind)})")
     f.w.block(on)
 
 
@@ -241,7 +219,7 @@ def inserted(f: Frame, the_list: Typed, index: Typed, value: Typed) -> None:
     at = f.w.emit(f"call i64 @llvm.smax.i64(i64 {at}, i64 0)")
     at = f.w.emit(f"call i64 @llvm.smin.i64(i64 {at}, i64 {count})")
     has_changed(f, the_list)
-    call = f"@inserted(ptr %context, ptr {the_list.number}, i64 {at}, i64 {_words(kind)})"
+    call = f"@inserted(ptr %context, ptr {the_list.number}, i64 {at}, i64 {words_of(kind)})"
     f.store(value, kind.item, f.allocated(call))
 
 
@@ -256,7 +234,8 @@ def removed(f: Frame, the_list: Typed, index: Typed) -> Typed:
     f.w.bail_if(f.w.emit(f"icmp uge i64 {at}, {count}"))
     found = f.load(kind.item, item_place(f, the_list, at))
     has_changed(f, the_list)
-    f.w.line(f"call void @removed(ptr {the_list.number}, i64 {at}, i64 {_words(kind)})")
+    f.w.line(f"call void @removed(ptr {the_list.number}, i64 {at}, i64 {words_of(kind)})")
+    forget_index(f, the_list)
     return found
 
 
@@ -329,55 +308,6 @@ def _store_in_record(f: Frame, of: Typed, key: Typed, value: Typed) -> None:
     f.store(value, kind, place)
 
 
-def _hashable(kind: Type) -> None:
-    """Values are told apart by identity as keys, which nothing here knows."""
-    items = kind.items if isinstance(kind, Tuple) else (kind,)
-    if any(
-        item not in (INT, BOOL, FLOAT, TEXT, MEMBER, NONE, UNKNOWN) and not isinstance(item, Tuple) for item in items
-    ):
-        raise NotTypedError(f"{kind} is a key")
-
-
-def found_at(f: Frame, of: Typed, key: Typed) -> str:
-    """Which item of a list or set, or which pair of a dictionary, is equal to ``key``; -1 if none is."""
-    assert isinstance(of.kind, ListType)
-    place = f.w.allocate("i64")
-    f.w.store("i64", "-1", place)
-    if of.kind.item is UNKNOWN or key.kind is UNKNOWN:
-        return f.w.load("i64", place)
-    if of.kind.kind in (dict, set, frozenset):
-        _hashable(key.kind)
-    not_nan(f, key)
-    loop = counted(f, f.w.load("i64", of.number))
-    item = f.load(of.kind.item, item_place(f, of, loop.index))
-    test = f.compare(ast.Eq(), split(item)[0] if of.kind.kind is dict else item, key)
-    yes = f.w.name("found")
-    on = f.w.name("on")
-    f.w.branch(test.number, yes, on)
-    f.w.block(yes)
-    f.w.store("i64", loop.index, place)
-    f.w.jump(loop.end)
-    f.w.block(on)
-    loop.close()
-    return f.w.load("i64", place)
-
-
-def not_nan(f: Frame, value: Typed) -> None:
-    """A NaN is equal to nothing, but Python finds it in a list where it is the same object."""
-    for one in split(value) if isinstance(value.kind, Tuple) else [value]:
-        if isinstance(one.kind, Tuple):
-            not_nan(f, one)
-        elif is_real(one.kind):
-            f.w.bail_if(f.w.emit(f"fcmp uno double {one.number}, {one.number}"))
-
-
-def present(f: Frame, of: Typed, key: Typed) -> str:
-    """Which pair of a dictionary has a key; without one, the function itself raises."""
-    at = found_at(f, of, f.there(key))
-    f.w.bail_if(f.w.emit(f"icmp slt i64 {at}, 0"))
-    return at
-
-
 #: What a defaultdict makes of a class: what it is without arguments.
 DEFAULTS: dict[Any, Any] = {
     int: lambda f, key: Typed(INT, ("0",)),
@@ -411,7 +341,7 @@ def _value_at(f: Frame, of: Typed, at: str) -> Typed:
 def _store_value(f: Frame, of: Typed, key: Typed, value: Typed) -> None:
     assert isinstance(of.kind, ListType)
     key = f.settled(f.there(key))
-    _hashable(key.kind)
+    check_key(key.kind)
     pair = Typed(Tuple((key.kind, value.kind)), (*key.parts, *value.parts))
     _widen(of.kind.cell, pair.kind)
     at, new, known, end = found_at(f, of, key), f.w.name("new"), f.w.name("known"), f.w.name("end")
@@ -429,7 +359,7 @@ def _store_value(f: Frame, of: Typed, key: Typed, value: Typed) -> None:
 def added(f: Frame, of: Typed, item: Typed) -> None:
     """``a_set.add(item)``."""
     item = f.settled(f.there(item))
-    _hashable(item.kind)
+    check_key(item.kind)
     _widen(_changing(f, of).cell, item.kind)
     new, end = f.w.name("new"), f.w.name("end")
     f.w.branch(f.w.emit(f"icmp slt i64 {found_at(f, of, item)}, 0"), new, end)
@@ -472,7 +402,7 @@ def sliced(f: Frame, node: ast.Subscript, of: Typed, at: ast.Slice) -> Typed:
 def _slice(f: Frame, node: Any, of: Typed, start: str, stop: str, kind: type) -> Typed:
     assert isinstance(of.kind, ListType)
     cell = f.program.cell((f.path, place_key(node), "slice"), of.kind.item)
-    words = _words(of.kind)
+    words = words_of(of.kind)
     piece = f.allocated(f"@slice(ptr %context, ptr {of.number}, i64 {start}, i64 {stop}, i64 {words})")
     same = ListType(cell, kind)
     if same.item == of.kind.item:
@@ -514,7 +444,7 @@ def concatenated(f: Frame, node: Any, one: Typed, other: Typed) -> Typed:
     cell = f.program.cell((f.path, place_key(node), "sum"), join(one.kind.item, other.kind.item))
     kind = ListType(cell)
     one, other = (each if each.kind.item == kind.item else _converted(f, each, kind) for each in (one, other))  # type: ignore[union-attr]
-    call = f"@concatenated(ptr %context, ptr {one.number}, ptr {other.number}, i64 {_words(kind)})"
+    call = f"@concatenated(ptr %context, ptr {one.number}, ptr {other.number}, i64 {words_of(kind)})"
     return Typed(kind, (f.allocated(call),))
 
 
@@ -526,27 +456,5 @@ def repeated(f: Frame, node: Any, of: Typed, times: Typed) -> Typed:
     if kind.item != of.kind.item:
         of = _converted(f, of, kind)
     return Typed(
-        kind, (f.allocated(f"@repeated(ptr %context, ptr {of.number}, i64 {times.number}, i64 {_words(kind)})"),)
+        kind, (f.allocated(f"@repeated(ptr %context, ptr {of.number}, i64 {times.number}, i64 {words_of(kind)})"),)
     )
-
-
-class counted:  # noqa: N801
-    """A loop over indices, begun when this is made and ended by ``close``."""
-
-    def __init__(self, f: Frame, count: str) -> None:
-        self._f, self._place = f, f.w.allocate("i64")
-        self._head = f.w.name("head")
-        self.end: str = f.w.name("end")
-        f.w.store("i64", "0", self._place)
-        f.w.block(self._head)
-        self.index: str = f.w.load("i64", self._place)
-        body = f.w.name("body")
-        f.w.branch(f.w.emit(f"icmp slt i64 {self.index}, {count}"), body, self.end)
-        f.w.block(body)
-
-    def close(self) -> None:
-        """The end of the body."""
-        f = self._f
-        f.w.store("i64", f.w.emit(f"add i64 {self.index}, 1"), self._place)
-        f.w.jump(self._head)
-        f.w.block(self.end)

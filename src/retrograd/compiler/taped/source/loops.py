@@ -32,7 +32,6 @@ from .containers import (
     changes_of,
     copied,
     item_of_tuple,
-    item_place,
     length,
     load_field,
     made_list,
@@ -40,11 +39,12 @@ from .containers import (
     store_item,
 )
 from .expressions import tuple_of
+from .memory import item_place
 
 __all__ = [
     *("as_list", "assign_target", "enumerated", "extended", "fixed_items", "fixed_names", "generated", "is_record"),
-    *("keyed", "list_of", "listed", "loop", "of_dict", "parts", "range_of", "reversed_of", "source_of", "unpacked"),
-    "zipped",
+    *("keyed", "list_of", "listed", "loop", "of_dict", "parts", "range_of", "reversed_of", "source_of", "taken_now"),
+    *("unpacked", "zipped"),
 ]
 
 Body = Callable[[Typed], None]
@@ -195,12 +195,19 @@ def as_list(f: Frame, node: Any, over: Typed) -> Typed:
     return over
 
 
+def taken_now(f: Frame, node: Any, over: Typed) -> Typed:
+    """The items of what is gone over, as they are now: a list of their own, or a tuple."""
+    items = as_list(f, (node, "now"), over)
+    if isinstance(items.kind, ListType) and items.kind.kind in (set, frozenset):
+        raise NotTypedError("it goes over a set")
+    return copied(f, node, items) if isinstance(items.kind, ListType) else items
+
+
 def extended(f: Frame, node: Any, of: Typed, items: Typed) -> None:
     """``of.extend(items)``, also where they are one."""
     if not isinstance(of.kind, ListType) or of.kind.kind not in (list, deque):
         raise NotTypedError(f"it extends {of.kind}")
-    if isinstance(items.kind, ListType):
-        items = copied(f, node, items)
+    items = taken_now(f, node, items) if isinstance(f.there(items).kind, ListType) else items
     loop(f, items, lambda item: appended(f, of, item))
 
 

@@ -28,18 +28,17 @@ from .containers import (
     added,
     appended,
     copied,
-    found_at,
     has_changed,
     inserted,
     item_of,
-    item_place,
     not_given,
-    present,
     removed,
     store_item,
 )
+from .keys import forget_index, found_at, present
 from .library.builtin_calls import ordered
 from .library.in_python import count_of, reversed_in_place
+from .memory import item_place
 
 __all__ = ["list_method", "method_row", "record_method"]
 
@@ -98,6 +97,7 @@ def _clear(f: Frame, node: ast.Call, of: Typed) -> Typed:
     not_given(f, of)
     has_changed(f, of)
     f.w.store("i64", "0", of.number)
+    forget_index(f, of)
     return _NOTHING
 
 
@@ -191,14 +191,9 @@ def _discard(f: Frame, node: ast.Call, of: Typed) -> Typed:
 
 def _extend_left(f: Frame, node: ast.Call, of: Typed) -> Typed:
     first = Typed(INT, ("0",), known=0)
-    loops.loop(f, _taken_now(f, node), lambda item: inserted(f, of, first, item))
+    items = loops.taken_now(f, node, f.evaluated(node.args[0]))
+    loops.loop(f, items, lambda item: inserted(f, of, first, item))
     return _NOTHING
-
-
-def _taken_now(f: Frame, node: ast.Call) -> Typed:
-    """What a method goes over, as it is when it is called."""
-    items = loops.as_list(f, node, f.evaluated(node.args[0]))
-    return copied(f, node, items) if isinstance(items.kind, ListType) else items
 
 
 def _update(f: Frame, node: ast.Call, of: Typed) -> Typed:

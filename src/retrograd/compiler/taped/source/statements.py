@@ -219,7 +219,8 @@ def _define(f: Frame, node: ast.FunctionDef) -> None:
 
 
 def _delete(f: Frame, node: ast.Delete) -> None:
-    from .containers import present, removed
+    from .containers import removed
+    from .keys import present
 
     for target in node.targets:
         if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Slice):
