@@ -87,6 +87,12 @@ struct Expected {
   }
 };
 
+// What has so many items.
+struct Sized {
+  Ref place;
+  Py_ssize_t size;
+};
+
 class Loaded {
  public:
   // False with an exception set.
@@ -111,6 +117,7 @@ class Loaded {
  private:
   bool parse_types(PyObject* types);
   bool parse_expected(PyObject* expected, bool is_item);
+  bool parse_sized(PyObject* sizes);
   bool run_in(Memory& memory, const TypedData& data, int64_t (&out)[2]);
   bool sweep_in(Memory& memory, size_t root, size_t leaves, std::vector<double>& gradients);
 
@@ -120,6 +127,7 @@ class Loaded {
   std::vector<DataType> types_;  // of data, then of arguments
   std::vector<Ref> getters_;     // of data
   std::vector<Expected> expected_;
+  std::vector<Sized> sized_;
   Ref is_equal_, leaf_type_;
   Ref keeps_;  // what owns the machine code
   std::vector<std::unique_ptr<Memory>> unused_;
@@ -131,9 +139,10 @@ class Loaded {
 bool Loaded::parse(PyObject* args) {
   unsigned long long run, sweep;
   Py_ssize_t words;
-  PyObject *types, *getters, *items, *attributes, *is_equal, *leaf_type, *keeps;
-  if (!PyArg_ParseTuple(args, "KKnO!O!O!O!OOO:TapedCode", &run, &sweep, &words, &PyTuple_Type, &types, &PyTuple_Type,
-                        &getters, &PyTuple_Type, &items, &PyTuple_Type, &attributes, &is_equal, &leaf_type, &keeps)) {
+  PyObject *types, *getters, *items, *attributes, *sizes, *is_equal, *leaf_type, *keeps;
+  if (!PyArg_ParseTuple(args, "KKnO!O!O!O!O!OOO:TapedCode", &run, &sweep, &words, &PyTuple_Type, &types, &PyTuple_Type,
+                        &getters, &PyTuple_Type, &items, &PyTuple_Type, &attributes, &PyTuple_Type, &sizes, &is_equal,
+                        &leaf_type, &keeps)) {
     return false;
   }
   run_ = reinterpret_cast<Run>(static_cast<uintptr_t>(run));
@@ -143,7 +152,7 @@ bool Loaded::parse(PyObject* args) {
   is_equal_ = Ref::borrow(is_equal);
   leaf_type_ = Ref::borrow(leaf_type);
   keeps_ = Ref::borrow(keeps);
-  return parse_types(types) && parse_expected(items, true) && parse_expected(attributes, false);
+  return parse_types(types) && parse_expected(items, true) && parse_expected(attributes, false) && parse_sized(sizes);
 }
 
 bool Loaded::parse_types(PyObject* types) {
@@ -163,6 +172,17 @@ bool Loaded::parse_expected(PyObject* expected, bool is_item) {
   return true;
 }
 
+// (what has a size, its size).
+bool Loaded::parse_sized(PyObject* sizes) {
+  for (Py_ssize_t i = 0; i < PyTuple_Size(sizes); ++i) {
+    PyObject* place;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(PyTuple_GetItem(sizes, i), "On", &place, &size)) return false;
+    sized_.push_back({Ref::borrow(place), size});
+  }
+  return true;
+}
+
 int Loaded::traverse(visitproc visit, void* arg) const {
   for (const DataType& type : types_) {
     if (const int stopped = type.traverse(visit, arg)) return stopped;
@@ -172,6 +192,7 @@ int Loaded::traverse(visitproc visit, void* arg) const {
     Py_VISIT(one.place.get());
     Py_VISIT(one.known.get());
   }
+  for (const Sized& one : sized_) Py_VISIT(one.place.get());
   Py_VISIT(is_equal_.get());
   Py_VISIT(leaf_type_.get());
   Py_VISIT(keeps_.get());
@@ -181,6 +202,9 @@ int Loaded::traverse(visitproc visit, void* arg) const {
 // --- runs ---------------------------------------------------------------------------------------------------------
 
 int Loaded::holds() const {
+  for (const Sized& one : sized_) {
+    if (PyObject_Size(one.place.get()) != one.size) return PyErr_Clear(), 0;
+  }
   for (const Expected& one : expected_) {
     if (one.holds()) continue;
     const Ref answer(PyObject_CallNoArgs(is_equal_.get()));

@@ -2831,6 +2831,7 @@ class TapedCode:
         getters: tuple[Callable[[], Any], ...],
         items: tuple[tuple[Any, ...], ...],
         attributes: tuple[tuple[Any, ...], ...],
+        sizes: tuple[tuple[Any, int], ...],
         is_equal: Callable[[], bool],
         leaf_type: type[int],
         keeps: object,

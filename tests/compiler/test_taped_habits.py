@@ -24,7 +24,9 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='machine code needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
-    from support.taped_cases import assert_same, drawn, numbers
+    from support.taped_cases import assert_same, code_of, drawn, numbers
+
+    from retrograd.compiler.taped.types import NotTypedError
 
 
 # --- classes ------------------------------------------------------------------------------------------------
@@ -403,3 +405,140 @@ def test_instances_of_several_classes_come_from_outside() -> None:
         return [source.uniform(0.1, 1.0) for _ in range(5)], [Fixed(0.3), Growing(0.2, 0.1), *kinds]
 
     assert_same(worth, drawn(made))
+
+
+# --- what Python does otherwise than it looks -----------------------------------------------------------------
+
+
+def display_in_order(xs: list[Any]) -> Any:
+    groups: defaultdict[str, Any] = defaultdict(float)
+    groups["a"] = xs[0]
+    made = {**groups, "c": groups["b"] + xs[1], **groups}
+    return made["a"] * 2.0 + made["b"] + made["c"] * len(made)
+
+
+def assigned_by_another(xs: list[Any]) -> Any:
+    def bump() -> None:
+        nonlocal i
+        i = i * 10
+
+    total = 0.0
+    for i in (1, 2, 3):
+        bump()
+        total += i * xs[0]
+    return total
+
+
+def bound_to_super(xs: list[Any]) -> Any:
+    class_method = Growing(xs[0], xs[1]).total
+    near = functools.partial(summed, xs[1], scale=3.0)
+    return class_method() + near(scale=2.0)
+
+
+def keys_alone(xs: list[Any]) -> Any:
+    pairs = {(1, 2): xs[0], (3, 4): xs[1]}
+    total = 0.0
+    for one, other in [*pairs, *deque(pairs)]:
+        total += one * other * pairs[one, other]
+    return total + len(pairs) + len({"a": xs[0]})
+
+
+@pytest.mark.parametrize("function", [display_in_order, assigned_by_another, bound_to_super, keys_alone])
+def test_python_is_followed_to_the_letter(function: Callable[..., Any]) -> None:
+    assert_same(function, drawn(numbers(3)))
+
+
+def extends_by_a_set(xs: list[Any]) -> Any:
+    items = list(xs)
+    items.extend({0.5, 0.25, 0.125})
+    return items[-1] * xs[0]
+
+
+def leaves_in_else(xs: list[Any]) -> Any:
+    total = 0.0
+    for x in xs:
+        try:
+            y = x * x
+        except ValueError:
+            y = 0.0
+        else:
+            break
+        finally:
+            total += 1.0
+        total += y
+    return total * xs[0]
+
+
+def closes(xs: list[Any], log: list[float]) -> Iterator[Any]:
+    try:
+        yield from xs
+    finally:
+        log.append(1.0)
+
+
+def generator_is_closed(xs: list[Any]) -> Any:
+    log: list[float] = []
+    total = 0.0
+    for x in closes(xs, log):
+        total += x
+        break
+    return total + len(log)
+
+
+class Worse:
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __lt__(self, other: Worse) -> bool:
+        return bool(self.x < other.x - 0.5)
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def sorts_by_no_order(xs: list[Any]) -> Any:
+    return sorted(Worse(x) for x in xs)[0].x
+
+
+def equal_to_nothing(xs: list[Any]) -> Any:
+    one = Worse(xs[0])
+    return xs[0] if one in [one] else xs[1]
+
+
+REFUSED = [extends_by_a_set, leaves_in_else, generator_is_closed, sorts_by_no_order, equal_to_nothing]
+
+
+@pytest.mark.parametrize("function", REFUSED, ids=lambda function: function.__name__)
+def test_what_would_be_something_else_is_refused(function: Callable[..., Any]) -> None:
+    with pytest.raises(NotTypedError):
+        code_of(function, ([0.5, 1.5, -1.0],))
+
+
+def test_what_depends_on_how_it_is_sorted_is_left_to_the_function() -> None:
+    def with_nan(xs: list[Any], low: float) -> Any:
+        items = [one - one for one in (low, 1.0, 2.0)]
+        return sorted(items)[0] + xs[0]
+
+    assert_same(with_nan, [([1.5], 1.0), ([1.5], math.inf)], answers=1)
+
+    def first(xs: list[Any], count: int) -> Any:
+        return sum(itertools.islice(xs, count))
+
+    assert_same(first, [([1.5, 0.5], 1), ([1.5, 0.5], -1)], answers=1)
+
+
+def test_what_is_added_to_a_class_is_seen() -> None:
+    class Plain:
+        def __init__(self, x: Any) -> None:
+            self.x = x
+
+    def truth(xs: list[Any]) -> Any:
+        one = Plain(xs[0])
+        return one.x if one else xs[1]
+
+    code = code_of(truth, ([0.5, 1.5],))
+    assert code.value_and_grad([0.5, 1.5]) == (0.5, [1.0, 0.0])
+    Plain.__bool__ = lambda self: False  # type: ignore[attr-defined]
+    assert code.value_and_grad([0.5, 1.5]) is None

@@ -13,14 +13,12 @@ from types import FunctionType
 from typing import Any
 
 from ..guards.libraries import is_library
-from ..if_conversion.rewriting.matches import write_as_tests
-from ..if_conversion.rewriting.source import definitions_of
 from ..if_conversion.rewriting.tree import leaves
 from .ir.arithmetic import CONTEXT, Arithmetic, Typed
 from .ir.rows import Rows
 from .ir.writer import Budget, Writer
 from .reads import Reads
-from .syntax import is_endless, names_assigned, names_used
+from .syntax import definition_of, is_endless, names_assigned, names_used
 from .types import (
     BOOL,
     INT,
@@ -119,6 +117,8 @@ class Program:
 
     def layout(self, kind: type, names: tuple[str, ...] = (), is_given: bool = False) -> Layout:
         """The attributes of a class; of dictionaries with fixed texts as keys, the items."""
+        if kind is not dict:
+            self.reads.watch(kind)
         return self.layouts.setdefault((kind, names, is_given), Layout(kind, is_given=is_given))
 
     def cell(self, key: Any, item: Type = UNKNOWN) -> Cell:
@@ -167,24 +167,12 @@ class Program:
         return cells, routines, layouts, inlined, dict(self.results), dict(self.data)
 
 
-def definition_of(function: FunctionType) -> ast.FunctionDef:
-    """The source of a function.
-
-    Raises:
-        NotTypedError: It is not found.
-    """
-    found = next(definitions_of(function.__code__), None)
-    if found is None:
-        raise NotTypedError(f"the source of {function.__name__} is not found")
-    write_as_tests(found)
-    return found
-
-
 def signature(kind: Type, around: tuple[Cell, ...] = ()) -> Any:
     """What two types have in common that one routine can take; ``around``: the lists that the type is inside of."""
     if isinstance(kind, ListType):
         cell = kind.cell.root()
-        return kind.kind, around.index(cell) if cell in around else signature(kind.item, (*around, cell))
+        item = around.index(cell) if cell in around else signature(kind.item, (*around, cell))
+        return kind.kind, kind.default, item
     if isinstance(kind, Tuple):
         return kind.kind, tuple(signature(one, around) for one in kind.items)
     if isinstance(kind, Optional):
@@ -291,6 +279,7 @@ class Frame:
         self.is_comprehension: bool = False
         self.around: list[Any] = []  # the generators that are written into each other, around this one
         self.give_item: Callable[[Typed], None] | None = None  # what a generator does with what it yields
+        self.shared: set[str] = set()  # the names that functions in it assign
         self._body: list[Any] = []
         self.end: str = self.w.name("end")
         self.result: Variable | None = None
@@ -301,6 +290,7 @@ class Frame:
         body = [definition.body] if isinstance(definition, ast.Lambda) else definition.body
         self.own = {*parameters} | names_assigned(body)
         self.once = self.program.once.get(definition, set())
+        self.shared = {name for one in ast.walk(definition) if isinstance(one, ast.Nonlocal) for name in one.names}
         self._body = body
         for name, kind in self.kinds.items():
             self.variables[name] = self.variable(kind)
@@ -472,6 +462,8 @@ class Frame:
     def _gone_over(self, name: str) -> Typed:
         """The iterator that a name of this frame holds. It is gone over once, and in no loop."""
         found = self.iterators.get(name)
+        if found is not None and isinstance(found.kind, Iterated) and found.kind.count:
+            return found  # a range
         if found is None or self.loops:
             raise NotTypedError("an iterator is gone over twice")
         self.iterators[name] = None

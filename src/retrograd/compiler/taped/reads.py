@@ -44,6 +44,7 @@ class Reads:
         self._names: dict[Key, tuple[Mapping[str, Any], str, Any]] = {}  # in dictionaries, and what they held
         self._cells: dict[Key, tuple[Any, Any]] = {}
         self._functions: dict[int, tuple[FunctionType, Any, Any, Any]] = {}
+        self._sizes: dict[type, int] = {}  # how many attributes classes have: none may be added
         self.data: dict[Key, Callable[[], Any]] = {}
 
     def hold(self) -> bool:
@@ -54,6 +55,8 @@ class Reads:
         for cell, known in self._cells.values():
             if (found := _contents(cell)) is not known and not _is_same(found, known):
                 return False
+        if any(len(vars(kind)) != size for kind, size in self._sizes.items()):
+            return False
         for function, code, defaults, keywords in self._functions.values():
             if function.__code__ is not code or function.__defaults__ is not defaults:
                 return False
@@ -61,10 +64,15 @@ class Reads:
                 return False
         return True
 
-    def expected(self) -> tuple[tuple[tuple[Any, ...], ...], tuple[tuple[Any, ...], ...]]:
-        """What each place of the code had, as the native side compares it: items, and attributes of objects.
+    def watch(self, kind: type) -> None:
+        """Nothing may be added to a class whose instances there are, nor to those that it inherits from."""
+        for base in kind.__mro__[:-1]:
+            self._sizes[base] = len(vars(base))
 
-        Each is (place, name, what was there), without the last where nothing was.
+    def expected(self) -> tuple[tuple[tuple[Any, ...], ...], tuple[tuple[Any, ...], ...], tuple[tuple[Any, int], ...]]:
+        """What each place of the code had, as the native side compares it: items, attributes of objects, and sizes.
+
+        Each is (place, name, what was there), without the last where nothing was; or (what has a size, its size).
         """
         known = [(names, name, *_unless_missing(found)) for names, name, found in self._names.values()]
         cells = [(cell, "cell_contents", *_unless_missing(found)) for cell, found in self._cells.values()]
@@ -73,7 +81,8 @@ class Reads:
             for function, *of in self._functions.values()
             for name, had in zip(("__code__", "__defaults__", "__kwdefaults__"), of, strict=True)
         ]
-        return tuple(known), (*cells, *functions)
+        sizes = tuple((vars(kind), size) for kind, size in self._sizes.items())
+        return tuple(known), (*cells, *functions), sizes
 
     def named(self, function: FunctionType, name: str) -> tuple[Key, Any]:
         """What a free name of a function is: in its closure, among the globals, or a builtin."""
@@ -108,6 +117,9 @@ class Reads:
         if function.__module__ != LIBRARY:
             of = function.__code__, function.__defaults__, function.__kwdefaults__
             self._functions[id(function)] = function, *of
+            keywords: dict[str, Any] = function.__kwdefaults__ or {}
+            for name, default in keywords.items():
+                self._names[id(keywords), name] = keywords, name, default
 
     def _in(self, names: Mapping[str, Any], name: str) -> tuple[Key, Any]:
         found = names.get(name, _MISSING)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from types import FunctionType
 
-__all__ = ["is_endless", "names_assigned", "names_used"]
+from ..if_conversion.rewriting.matches import write_as_tests
+from ..if_conversion.rewriting.source import definitions_of
+from .types import NotTypedError
+
+__all__ = ["definition_of", "is_endless", "names_assigned", "names_used"]
 
 
 def names_assigned(body: Sequence[ast.AST]) -> set[str]:
@@ -48,3 +53,16 @@ def is_endless(node: ast.AST) -> bool:
 def names_used(node: ast.AST) -> set[str]:
     """The names that a function uses, and the functions in it."""
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def definition_of(function: FunctionType) -> ast.FunctionDef:
+    """The source of a function.
+
+    Raises:
+        NotTypedError: It is not found.
+    """
+    found = next(definitions_of(function.__code__), None)
+    if found is None:
+        raise NotTypedError(f"the source of {function.__name__} is not found")
+    write_as_tests(found)
+    return found

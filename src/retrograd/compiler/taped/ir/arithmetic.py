@@ -139,7 +139,7 @@ class Arithmetic:
         may_be_ints = {one.kind for one in operands} <= {MIXED, EITHER, INT, BOOL}
         if row in _WHOLE and may_be_ints:  # and then exact, where a float is not
             size = self._w.emit(f"call double @llvm.fabs.f64(double {y})")
-            self._w.bail_if(self._w.emit(f"fcmp ogt double {size}, {constant(float(_EXACT))}"))
+            self._w.bail_if(self._w.emit(f"fcmp oge double {size}, {constant(float(_EXACT))}"))
         if row in _SIGNED:
             for one in reals:
                 if one.kind in (MIXED, EITHER):  # an int 0 has no sign, and here it may have got one

@@ -177,18 +177,29 @@ def _of_itertools(f: Frame, node: ast.Call, thing: Any, arguments: list[Typed]) 
         thing, arguments = COMBINATIONS.get(count if isinstance(count, int) else 0, thing), arguments[:1]
     elif thing is itertools.product and len(arguments) == 2:
         thing = product_of
+    elif thing is itertools.chain and len(arguments) != 2:
+        return _chained(f, node, arguments)
     else:
         return ITERTOOLS.get((thing, len(arguments)), thing), arguments
     return thing, [taken_now(f, (node, i), one) for i, one in enumerate(arguments)]
+
+
+def _chained(f: Frame, node: ast.Call, arguments: list[Typed]) -> tuple[Any, list[Typed]]:
+    """``chain`` of one, or of several, two by two."""
+    two = ITERTOOLS[itertools.chain, 2]
+    while len(arguments) > 2:
+        first = f.call((node, len(arguments)), two, arguments[:2], {})
+        arguments = [first, *arguments[2:]]
+    return (two, arguments) if len(arguments) == 2 else (two, [*arguments, *[tuple_of([])] * (2 - len(arguments))])
 
 
 def _of_super(f: Frame, node: ast.Call, name: str) -> Typed:
     """``super().name(...)``."""
     of, kind, own = of_super(f)
     arguments, keywords = _arguments(f, node)
-    if name == "__init__" and getattr(kind, "__init__", None) is object.__init__:
-        return Typed(NONE)
     thing = f.program.reads.attribute(kind, name, after=own)[1]
+    if thing is object.__init__ and not arguments and not keywords:
+        return Typed(NONE)
     if not isinstance(thing, FunctionType):
         raise NotTypedError(f"it calls .{name}(), a {type(thing).__name__}")
     return f.call(node, thing, [of, *arguments], keywords)

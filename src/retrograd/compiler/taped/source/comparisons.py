@@ -28,8 +28,9 @@ from ..types import (
     is_number,
     is_real,
 )
+from .choices import of_each
 from .containers import load_field, not_given
-from .keys import found_at, not_nan
+from .keys import equal_to_itself, found_at
 from .library.in_python import equal_lists
 
 __all__ = ["compared", "compared_in_a_row", "condition", "negated", "truth"]
@@ -83,6 +84,10 @@ def truth(f: Frame, value: Typed) -> Typed:
         return _known(bool(kind.items))
     if isinstance(kind, Instance) and kind.is_record:
         return _known(bool(kind.layout.fields))
+    if isinstance(kind, Union):
+        return of_each(f, value, (truth, kind), lambda one: truth(f, one))
+    if isinstance(kind, Static) and isinstance(kind.thing, (FunctionType, type)):
+        return _known(True)
     if isinstance(kind, Instance) and not {"__bool__", "__len__"} & {*dir(kind.layout.kind)}:
         return _known(True)
     raise NotTypedError(f"it tests {kind}")
@@ -216,6 +221,10 @@ def _by_method(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed
     """A comparison that a class defines."""
 
     name = _ORDER.get(type(operator), "")
+    if isinstance(one.kind, Instance) and isinstance(other.kind, Instance):
+        kinds = other.kind.layout.kind, one.kind.layout.kind
+        if kinds[0] is not kinds[1] and issubclass(*kinds):
+            raise NotTypedError(f"{other.kind} may decide about comparisons with {one.kind}")
     if isinstance(one.kind, Instance) and name and not one.kind.is_record:
         thing = f.program.reads.attribute(one.kind.layout.kind, name)[1]
         if isinstance(thing, FunctionType) and thing.__code__.co_filename != "<string>":
@@ -253,7 +262,7 @@ def _tuples(f: Frame, operator: ast.cmpop, ones: list[Typed], others: list[Typed
     if isinstance(operator, (ast.Eq, ast.NotEq)):
         found = _known(len(ones) == len(others))
         for pair in zip(ones, others, strict=False) if found.known else ():
-            not_nan(f, pair[0])
+            equal_to_itself(f, pair[0])
             found = Typed(BOOL, (f.w.emit(f"and i1 {found.number}, {compared(f, ast.Eq(), *pair).number}"),))
         return found if isinstance(operator, ast.Eq) else Typed(BOOL, (f.w.emit(f"xor i1 {found.number}, true"),))
     strict = ast.Lt() if isinstance(operator, (ast.Lt, ast.LtE)) else ast.Gt()
@@ -261,6 +270,8 @@ def _tuples(f: Frame, operator: ast.cmpop, ones: list[Typed], others: list[Typed
         raise NotTypedError("it compares tuples of different lengths")
     if not all(is_number(one.kind) for one in (*ones, *others)):
         return _one_by_one(f, operator, strict, ones, others)
+    for one in ones:
+        equal_to_itself(f, one)
     found = _known(isinstance(operator, (ast.LtE, ast.GtE)))
     for one, other in reversed([*zip(ones, others, strict=True)]):
         equal, before = compared(f, ast.Eq(), one, other), compared(f, strict, one, other)
@@ -278,7 +289,7 @@ def _one_by_one(f: Frame, operator: ast.cmpop, strict: ast.cmpop, ones: list[Typ
     f.w.store("i1", _bit(isinstance(operator, (ast.LtE, ast.GtE))), result)
     for one, other in zip(ones, others, strict=True):
         differ, on = f.w.name("differ"), f.w.name("on")
-        not_nan(f, one)
+        equal_to_itself(f, one)
         f.w.branch(compared(f, ast.Eq(), one, other).number, on, differ)
         f.w.block(differ)
         if TEXT in (_but_none(one.kind), _but_none(other.kind)):

@@ -46,7 +46,7 @@ from .containers import (
 )
 from .library.in_python import power_of_ints
 
-__all__ = ["EXPRESSIONS", "OPERATORS", "binary", "bound_parts", "tuple_of"]
+__all__ = ["EXPRESSIONS", "OPERATORS", "attribute_of", "binary", "bound_parts", "tuple_of"]
 
 _ROWS = {
     ast.Add: "add",
@@ -98,6 +98,8 @@ def _attribute(f: Frame, node: ast.Attribute) -> Typed:
     if is_super(f, node.value):
         instance, kind, own = of_super(f)
         key, thing = f.program.reads.attribute(kind, node.attr, after=own)
+        if isinstance(thing, FunctionType):
+            return Typed(Bound(Static(thing), (instance.kind,)), instance.parts)
         return f.call(node, thing.fget, [instance], {}) if isinstance(thing, property) else f.constant(key, thing)
     of = f.there(f.evaluated(node.value))
     if of.kind is UNKNOWN:
@@ -111,11 +113,11 @@ def _attribute(f: Frame, node: ast.Attribute) -> Typed:
     if isinstance(of.kind, ListType) and of.kind.kind is np.ndarray and node.attr == "shape":
         return _shape(f, of)
     if isinstance(of.kind, Union):
-        return of_each(f, of, (node, "of"), lambda one: _attribute_of(f, node, one))
-    return _attribute_of(f, node, of)
+        return of_each(f, of, (node, "of"), lambda one: attribute_of(f, node, one))
+    return attribute_of(f, node, of)
 
 
-def _attribute_of(f: Frame, node: ast.Attribute, of: Typed) -> Typed:
+def attribute_of(f: Frame, node: ast.Attribute, of: Typed) -> Typed:
     """An attribute of an instance, or of one of several things; a class without it leaves the call to the function."""
     if isinstance(of.kind, Static):
         return f.constant(*f.program.reads.attribute(of.kind.thing, node.attr))

@@ -19,6 +19,7 @@ from ..types import (
     NONE,
     TEXT,
     UNKNOWN,
+    Instance,
     ListType,
     NotTypedError,
     Tuple,
@@ -27,7 +28,7 @@ from ..types import (
 )
 from .memory import LAST_WORD, counted, item_place
 
-__all__ = ["check_key", "forget_index", "found_at", "not_nan", "present"]
+__all__ = ["check_key", "equal_to_itself", "forget_index", "found_at", "has_own", "present"]
 
 #: With so few items, to compare each takes no longer.
 _FEW = 8
@@ -52,7 +53,7 @@ def found_at(f: Frame, of: Typed, key: Typed) -> str:
     is_keyed = of.kind.kind in (dict, set, frozenset)
     if is_keyed:
         check_key(key.kind)
-    not_nan(f, key)
+    equal_to_itself(f, key)
     count, end = f.w.load("i64", of.number), f.w.name("end")
     if is_keyed and _has_hash(_key_of(of.kind), key.kind):
         few, many = f.w.name("few"), f.w.name("many")
@@ -148,13 +149,21 @@ def _bits(f: Frame, value: Typed) -> str:
     return f.w.emit(f"bitcast double {number} to i64")
 
 
-def not_nan(f: Frame, value: Typed) -> None:
-    """A NaN is equal to nothing, but Python finds it in a list where it is the same object."""
+def equal_to_itself(f: Frame, value: Typed) -> None:
+    """Python asks first whether two items are the same object, which may be equal to nothing, as a NaN is."""
     for one in split(value) if isinstance(value.kind, Tuple) else [value]:
         if isinstance(one.kind, Tuple):
-            not_nan(f, one)
+            equal_to_itself(f, one)
+        elif isinstance(one.kind, Instance) and has_own(one.kind.layout.kind, "__eq__"):
+            raise NotTypedError(f"it looks for {one.kind}, whose == is its own")
         elif is_real(one.kind):
             f.w.bail_if(f.w.emit(f"fcmp uno double {one.number}, {one.number}"))
+
+
+def has_own(kind: type, method: str) -> bool:
+    """Whether a class defines a comparison, and not as a dataclass does."""
+    made = getattr(getattr(kind, method, None), "__code__", None)
+    return made is not None and made.co_filename != "<string>"
 
 
 def present(f: Frame, of: Typed, key: Typed) -> str:

@@ -60,16 +60,21 @@ class Source:
 
 def loop(f: Frame, over: Typed, body: Body, otherwise: Callable[[], object] | None = None) -> None:
     """A loop over a value; ``otherwise`` is run unless the loop is broken."""
-    over = f.there(over)
-    if isinstance(over.kind, Instance) and not over.kind.is_record:
-        thing = f.program.reads.attribute(over.kind.layout.kind, "__iter__")[1]
-        over = f.call(thing, thing, [over], {})
+    over = _iterated(f, f.there(over))
     if isinstance(over.kind, Iterated) and over.kind.run is not None:
         _over_generator(f, over.kind.run, body, otherwise)
     elif (fixed := fixed_items(f, over)) is not None:
         _unrolled(f, fixed, body, otherwise)
     else:
         _each(f, source_of(f, over), body, otherwise)
+
+
+def _iterated(f: Frame, over: Typed) -> Typed:
+    """What ``__iter__`` of an instance gives."""
+    if not isinstance(over.kind, Instance) or over.kind.is_record:
+        return over
+    thing = f.program.reads.attribute(over.kind.layout.kind, "__iter__")[1]
+    return f.call(thing, thing, [over], {})
 
 
 def _each(f: Frame, source: Source, body: Body, otherwise: Callable[[], object] | None) -> None:
@@ -155,7 +160,7 @@ def parts(f: Frame, record: Typed, which: str) -> Sequence[Callable[[], Typed]]:
 
 def source_of(f: Frame, over: Typed) -> Source:
     """What a loop over a value goes over, by index."""
-    over = f.there(over)
+    over = _iterated(f, f.there(over))
     if over.kind is UNKNOWN:
         return Source(lambda _: "false", lambda _: Typed(UNKNOWN))
     if isinstance(over.kind, Iterated):
@@ -181,7 +186,7 @@ def source_of(f: Frame, over: Typed) -> Source:
 
 def as_list(f: Frame, node: Any, over: Typed) -> Typed:
     """The list of the items of what can only be gone over; lists and tuples stay what they are."""
-    over = f.there(over)
+    over = _iterated(f, f.there(over))
     if isinstance(over.kind, Iterated) and over.kind.fixed is not None:
         return tuple_of([f.settled(item()) for item in over.kind.fixed])
     if is_record(over):
@@ -227,30 +232,33 @@ def listed(f: Frame, node: ast.List) -> Typed:
 def keyed(f: Frame, node: ast.Dict) -> Typed:
     """A dictionary display: ``{"a": x}``, or ``{**d, k: x}``."""
     pairs: list[tuple[Typed | None, Typed]] = []
-    for at, one in zip(node.keys, node.values, strict=True):
-        pairs.append((f.settled(f.evaluated(at)) if at else None, f.settled(f.there(f.evaluated(one)))))
-    fields: dict[str, Typed] = {}
-    for key, value in pairs:
-        if key is None and is_record(value):
-            fields |= {name: load_field(f, value, name) for name in value.kind.layout.fields}  # type: ignore[union-attr]
-        elif key is not None and isinstance(key.known, str):
-            fields[key.known] = value
+    for i, (at, one) in enumerate(zip(node.keys, node.values, strict=True)):
+        if at is None:
+            pairs += _pairs_now(f, (node, i), f.there(f.evaluated(one)))
         else:
-            break
-    else:
-        if fields:
-            return made_record(f, fields)
+            pairs.append((f.settled(f.evaluated(at)), f.settled(f.evaluated(one))))
+    names = [key.known for key, _ in pairs if key is not None and isinstance(key.known, str)]
+    if names and len(names) == len(pairs):
+        return made_record(f, {name: value for name, (_, value) in zip(names, pairs, strict=True)})
     made = made_list(f, node, [], dict)
     for key, value in pairs:
         if key is not None:
             store_item(f, made, key, value)
-        elif is_record(value) or (isinstance(value.kind, ListType) and value.kind.kind is dict):
-            fixed = parts(f, value, "items") if is_record(value) else None
-            source = of_dict(f, value, "items") if fixed is None else None
-            loop(f, Typed(Iterated(source, fixed=fixed)), lambda item: store_item(f, made, *unpacked(f, item, 2)))
         else:
-            raise NotTypedError("it makes a dict of another")
+            items = Typed(Iterated(source=of_dict(f, value, "items")))
+            loop(f, items, lambda item: store_item(f, made, *unpacked(f, item, 2)))
     return made
+
+
+def _pairs_now(f: Frame, node: Any, value: Typed) -> list[tuple[Typed | None, Typed]]:
+    """The keys and values of a dictionary as they are now; or None, and a copy of it."""
+    if is_record(value):
+        assert isinstance(value.kind, Instance)
+        keys = [Typed(TEXT, (str(f.program.text(name)),), known=name) for name in value.kind.layout.fields]
+        return [(key, load_field(f, value, str(key.known))) for key in keys]
+    if isinstance(value.kind, ListType) and value.kind.kind is dict:
+        return [(None, copied(f, node, value, dict))]
+    raise NotTypedError("it makes a dict of another")
 
 
 def _of_list(f: Frame, value: Typed) -> Source:
@@ -380,7 +388,7 @@ def assign_target(f: Frame, target: ast.expr, value: Typed) -> None:
 
 def unpacked(f: Frame, value: Typed, count: int) -> list[Typed]:
     """So many items of a tuple or a list."""
-    value = f.there(value)
+    value = _iterated(f, f.there(value))
     if value.kind is UNKNOWN:
         return [value] * count
     if isinstance(value.kind, Tuple):
@@ -408,6 +416,7 @@ def fixed_names(f: Frame, target: ast.expr, item: Typed, assigned: set[str]) -> 
             pairs = [(one.id, part) for one, part in each_one if isinstance(one, ast.Name)]
         case _:
             pairs = []
+    assigned = assigned | f.shared
     known = {name: value for name, value in pairs if value.known is not None and name not in assigned}
     f.fixed |= known
     yield

@@ -12,8 +12,8 @@ from ..ir.arithmetic import Typed
 from ..syntax import names_assigned
 from ..types import INT, NONE, UNKNOWN, Instance, Iterated, ListType, NotTypedError, join
 from .comparisons import condition
-from .containers import item_of, load_field, store_field, store_item
-from .expressions import binary
+from .containers import item_of, store_field, store_item
+from .expressions import attribute_of, binary
 from .loops import as_list, assign_target, extended, fixed_names, loop
 
 __all__ = ["STATEMENTS", "store_attribute", "stored"]
@@ -53,9 +53,7 @@ def _augmented(f: Frame, node: ast.AugAssign) -> None:
     elif not isinstance(of.kind, Instance):
         if of.kind is not UNKNOWN:
             raise NotTypedError(f"it changes {of.kind}")
-    elif target.attr not in of.kind.layout.fields:
-        f.w.bail()
-    elif (new := _added(f, node, f.there(load_field(f, of, target.attr)))) is not None:
+    elif (new := _added(f, node, f.there(attribute_of(f, target, of)))) is not None and new.kind is not UNKNOWN:
         store_attribute(f, of, target.attr, new)
 
 
@@ -180,8 +178,9 @@ def _return(f: Frame, node: ast.Return) -> None:
 
 def _try(f: Frame, node: ast.Try) -> bool:
     """What is tried: where something is raised, the function itself answers the call, and its handlers."""
-    leaves = (ast.Return, ast.Break, ast.Continue)
-    if node.finalbody and any(isinstance(one, leaves) for tried in node.body for one in ast.walk(tried)):
+    leaves = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)
+    tried = [one for part in (*node.body, *node.orelse) for one in ast.walk(part)]
+    if node.finalbody and any(isinstance(one, leaves) for one in tried):
         raise NotTypedError("it leaves what is tried, and something comes finally")
     ends = f.follow(node.body) or f.follow(node.orelse)
     return f.follow(node.finalbody) or ends

@@ -17,6 +17,7 @@ from ...frame import Frame, split
 from ...ir.arithmetic import Typed
 from ...types import (
     BOOL,
+    BOUNDED,
     EITHER,
     FLOAT,
     INT,
@@ -53,6 +54,7 @@ from ..containers import (
     store_item,
 )
 from ..expressions import OPERATORS, binary, tuple_of
+from ..keys import equal_to_itself, has_own
 from . import reductions
 from .in_python import sorted_by, sorted_list, transposed
 
@@ -73,8 +75,10 @@ def _length(f: Frame, node: ast.Call) -> Typed:
     value = _one(f, node)
     if value.kind is UNKNOWN:
         return value
-    if isinstance(value.kind, Instance):
+    if isinstance(value.kind, Instance) and not value.kind.is_record:
         return f.call(node, f.program.reads.attribute(value.kind.layout.kind, "__len__")[1], [value], {})
+    if isinstance(value.kind, Iterated) and value.kind.count:  # a range
+        return Typed(INT, (f.w.emit(f"call i64 @llvm.smax.i64(i64 {value.kind.count}, i64 0)"),))
     return length(f, value)
 
 
@@ -156,10 +160,20 @@ def ordered(f: Frame, node: ast.Call, items: Typed) -> Typed:
     )
     key = _key_of(f, node, named.get("key"))
     if key is None:
+        loops.loop(f, items, lambda item: _in_order(f, item))
         return f.call(node, sorted_list, [items, is_reversed], {})
     keys = made_list(f, (node, "keys"), [])
     loops.loop(f, items, lambda item: appended(f, keys, key(item)))
+    loops.loop(f, keys, lambda item: _in_order(f, item))
     return f.call(node, sorted_by, [items, keys, is_reversed], {})
+
+
+def _in_order(f: Frame, key: Typed) -> None:
+    """Where keys have no order, such as NaNs, or one of their own, it depends on how they are sorted."""
+    for one in split(key) if isinstance(key.kind, Tuple) else [key]:
+        if isinstance(one.kind, Instance) and has_own(one.kind.layout.kind, "__lt__"):
+            raise NotTypedError(f"it sorts by {one.kind}, whose < is its own")
+    equal_to_itself(f, key)
 
 
 def _sum(f: Frame, node: ast.Call) -> Typed:
@@ -431,7 +445,7 @@ def _is_of(f: Frame, value: Typed, of: Typed) -> Typed:
     if isinstance(value.kind, Instance):
         own: Any = value.kind.layout.kind.__mro__
     elif isinstance(value.kind, ListType):
-        own = (value.kind.kind,)
+        own = (value.kind.kind,) if value.kind.default in (None, BOUNDED) else (defaultdict, dict)
     else:
         own = value.kind.kind.__mro__ if isinstance(value.kind, Tuple) else _CLASSES.get(value.kind)
     is_known = own is not None and all(isinstance(kind, Static) and _is_asked(own, kind.thing) for kind in asked)

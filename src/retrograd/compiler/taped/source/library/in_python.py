@@ -272,6 +272,8 @@ def _drop_while(test: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[An
 
 def _first_ones(items: Iterable[Any], count: int) -> Iterator[Any]:
     left = count
+    if left < 0:
+        raise ValueError
     if left > 0:
         for item in items:
             yield item
