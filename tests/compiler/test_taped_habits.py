@@ -236,6 +236,42 @@ def functions(xs: list[Any]) -> Any:
     return total + product + of_options(xs, scale=2.0, on=xs[0] > 0)
 
 
+def doubling(x: Any) -> Callable[[Any], Any]:
+    y = x + x
+
+    def twice(z: Any) -> Any:
+        return y * z
+
+    return twice
+
+
+def adding(x: Any) -> Callable[[Any], Any]:
+    return lambda z: x + z
+
+
+def made_functions(xs: list[Any]) -> Any:
+    @functools.cache
+    def fibonacci(n: int) -> Any:
+        if n < 2:
+            return xs[n]
+        return fibonacci(n - 1) * 0.7 + fibonacci(n - 2) * 0.5
+
+    @functools.cache
+    def cheapest(i: int, j: int) -> Any:
+        if i == 0 or j == 0:
+            return xs[2] * (i + j)
+        one, other = cheapest(i - 1, j), cheapest(i, j - 1)
+        return one if one < other else other * 0.9 + xs[0]
+
+    double, more, less = doubling(xs[0]), adding(xs[1]), adding(xs[2])
+    total = fibonacci(40) + cheapest(15, 12)
+    for x in xs:
+        while double(x) > 1.0:
+            x = more(x) * 0.1
+        total += less(x)
+    return total
+
+
 def tried(xs: list[Any]) -> Any:
     total = 0.0
     for x in xs:
@@ -366,7 +402,21 @@ def lists(xs: list[Any]) -> Any:
 
 
 CASES = [
-    *(policies, slots, matrices, events, rebound, functions, pipelines, pairs, windows, dictionaries, many_keys, lists),
+    *(
+        policies,
+        slots,
+        matrices,
+        events,
+        rebound,
+        functions,
+        made_functions,
+        pipelines,
+        pairs,
+        windows,
+        dictionaries,
+        many_keys,
+        lists,
+    ),
 ]
 
 

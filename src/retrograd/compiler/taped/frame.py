@@ -277,6 +277,7 @@ class Frame:
         self.iterators: dict[str, Typed | None] = {}  # what such names hold to be gone over; None when it has been
         self.loops: list[Loop] = []
         self.is_comprehension: bool = False
+        self.is_repeated: bool = False  # what is written here may run several times in one run of the routine
         self.around: list[Any] = []  # the generators that are written into each other, around this one
         self.give_item: Callable[[Typed], None] | None = None  # what a generator does with what it yields
         self.shared: set[str] = set()  # the names that functions in it assign
@@ -307,6 +308,7 @@ class Frame:
         path = self.path, id(node)
         frame = Frame(self.program, self.function, self.program.inlined.setdefault(path, {}), path, self.w, self)
         frame.own, frame.is_comprehension, frame.around = own, True, self.around
+        frame.is_repeated = True
         return frame
 
     def local_function(self, node: ast.FunctionDef | ast.Lambda) -> Typed:

@@ -15,6 +15,7 @@ from typing import Any
 from ..constants import is_named_tuple, is_plain_class
 from ..frame import Frame, LocalFunction, Program, Routine, split
 from ..ir.arithmetic import Typed
+from ..syntax import gives_function, own_returns
 from ..types import (
     NONE,
     UNKNOWN,
@@ -268,6 +269,10 @@ def called_function(
     if is_generator(thing):
         definition = f.program.definition(thing)
         return Typed(Iterated(run=lambda give: _generated(f, node, definition, bound, give, thing)))
+    if gives_function(f.program.definition(thing)):
+        if f.loops or f.is_repeated:
+            raise NotTypedError("it makes functions in a loop")
+        return _inlined(f, node, thing, bound)
     gives_iterator = thing.__name__ == "__iter__"
     if gives_iterator or any(isinstance(one.kind, Iterated) for one in bound.values()):
         return _inlined(f, node, thing, bound)
@@ -326,7 +331,7 @@ def _inlined(f: Frame, node: ast.AST, function: FunctionType, bound: dict[str, T
     inner.begin(definition, list(bound))
     for name, value in bound.items():
         inner.assign(name, value)
-    returns = [one for one in ast.walk(definition) if isinstance(one, ast.Return)]
+    returns = own_returns(definition)
     if returns == [last] and returns[0].value is not None:
         inner.follow(definition.body[:-1])
         return inner.evaluated(returns[0].value)
@@ -347,6 +352,7 @@ def _inner(f: Frame, node: ast.AST, definition: ast.FunctionDef | ast.Lambda, fu
         raise NotTypedError("a generator goes over itself")
     inner = Frame(f.program, function, f.program.inlined.setdefault(path, {}), path, f.w)
     inner.around = [*f.around, definition]
+    inner.is_repeated = f.is_repeated or bool(f.loops)
     return inner
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+import functools
 from types import MemberDescriptorType
 from typing import Any
 
 from ..constants import has_dict, is_frozen
 from ..frame import Frame, Loop
 from ..ir.arithmetic import Typed
-from ..syntax import names_assigned
-from ..types import INT, NONE, UNKNOWN, Instance, Iterated, ListType, NotTypedError, join
+from ..syntax import KEPT, names_assigned
+from ..types import INT, NONE, UNKNOWN, Instance, Iterated, ListType, NotTypedError, Static, join
 from .comparisons import condition
 from .containers import item_of, store_field, store_item
 from .expressions import attribute_of, binary
@@ -212,9 +213,18 @@ def _yield(f: Frame, node: ast.Yield | ast.YieldFrom) -> None:
 
 
 def _define(f: Frame, node: ast.FunctionDef) -> None:
-    if node.decorator_list:
+    if node.decorator_list and not _is_kept(f, node):
         raise NotTypedError("it decorates a function")
     assign_target(f, ast.Name(node.name, ast.Store()), f.local_function(node))
+
+
+def _is_kept(f: Frame, node: ast.FunctionDef) -> bool:
+    """Whether a function keeps what it returns, by a decorator of Python's."""
+    if not (isinstance(node.returns, ast.Constant) and node.returns.value == KEPT):
+        return False
+    decorator = node.decorator_list[0]
+    made = f.evaluated(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    return isinstance(made.kind, Static) and made.kind.thing in (functools.cache, functools.lru_cache)
 
 
 def _delete(f: Frame, node: ast.Delete) -> None:
