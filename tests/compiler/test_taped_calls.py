@@ -375,3 +375,21 @@ def test_inside_a_transform_the_function_itself_is_differentiated() -> None:
     xs, rate = drawn(3)
     slope = rg.grad(lambda r: compiled(xs, r))(rate)
     assert slope == pytest.approx(rg.grad(lambda r: walk(xs, r))(rate))
+
+
+def test_what_runs_most_calls_is_told() -> None:
+    """Programs that answer no call but their own are not what runs."""
+    compiled = rg.compile(walk, tier="vm")
+    for seed in range(300):
+        compiled.value_and_grad(*drawn(seed))
+    assert compiled.tier == "eager"
+
+
+def test_not_all_programs_are_listed() -> None:
+    compiled = rg.compile(lambda xs: sum(x * x for x in xs), tier="vm")
+    for count in (*range(2, 14), *range(2, 14)):
+        compiled.value_and_grad([0.5] * count)
+    stats = compiled.stats()
+    assert len(stats.programs) == 12
+    assert str(stats).count(" nodes,") == 8
+    assert "  4 more programs: 8 hits" in str(stats)
