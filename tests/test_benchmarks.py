@@ -40,6 +40,7 @@ from benchmarks.measure import ROOT, Race, deep_recursion, race, same
 from benchmarks.peers import c_reference, documents, gmm, gpt, irregular_graph, slotted
 from benchmarks.peers.jax_process import JaxProgram
 from benchmarks.workloads import WORKS
+from retrograd.compiler.if_conversion import budget
 from retrograd.engine import interior
 from retrograd.errors import RetrogradError
 from retrograd.training.data import make_moons
@@ -427,8 +428,9 @@ def test_written_c_computes_the_same(program: Any, monkeypatch: pytest.MonkeyPat
     ("function", "parameters", "numbers"), flips.PROGRAMS, ids=lambda part: getattr(part, "__name__", "")
 )
 def test_functions_that_decide_otherwise_have_one_program(
-    function: Callable[..., Any], parameters: int, numbers: int
+    function: Callable[..., Any], parameters: int, numbers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(budget, "_FREE_BESIDE", budget._MOST)  # whatever that costs
     eager, compiled = rg.value_and_grad(function), rg.compile(function)
     for seed in range(8):
         point = flips.sample(seed, parameters, numbers)

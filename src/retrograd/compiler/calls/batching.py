@@ -97,15 +97,17 @@ def _with_others(
         answered[i] = eager.run(tuple(batch[i]), False, cause)
     eagerly = sum_of([scalar(answered[i].root) for i in sorted(answered)])
     together = [batch[i] for i in left if i not in alone]
+    total = number_of(eagerly) + sum(one.number for one in taped.values())
+    slopes = [(v, seed * g) for one in taped.values() for v, g in zip(one.values, one.gradients, strict=True)]
     done = cache.batch(together, seed, threads) if together else (0.0, [])
     if type(done) is not tuple or done[1]:
         raise RuntimeError("backward_batch: a parameter or a program was lost while the batch was run.")
     if isinstance(eagerly, Value):
         eagerly.backward(seed)
-    for result_of_code in taped.values():
-        for value, gradient in zip(result_of_code.values, result_of_code.gradients, strict=True):
-            value.grad += seed * gradient
-    return done[0] + number_of(eagerly) + sum(one.number for one in taped.values())
+    if slopes:
+        for value, slope in slopes:
+            value.grad += slope
+    return done[0] + total
 
 
 def mapped(dispatcher: Dispatcher, method: Method, call: Callable[..., Any], members: Batch, threads: int) -> list[Any]:
