@@ -430,7 +430,7 @@ def test_written_c_computes_the_same(program: Any, monkeypatch: pytest.MonkeyPat
 def test_functions_that_decide_otherwise_have_one_program(
     function: Callable[..., Any], parameters: int, numbers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(budget, "_FREE_BESIDE", budget._MOST)  # whatever that costs
+    monkeypatch.setattr(budget, "_FREE", budget._MOST)  # whatever that costs
     eager, compiled = rg.value_and_grad(function), rg.compile(function)
     for seed in range(8):
         point = flips.sample(seed, parameters, numbers)

@@ -60,7 +60,7 @@ def flipping(p: Sequence[Any], xs: Sequence[float]) -> Any:
 
 @pytest.mark.native
 def test_calls_run_as_they_are_until_they_have_earned_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "_FREE_BESIDE", -200 * NODE)
+    monkeypatch.setattr(budget, "_FREE", -200 * NODE)
     monkeypatch.setattr(budget, "_COST", 8)
     rng = random.Random(3)
     compiled = rg.compile(flipping)

@@ -235,7 +235,7 @@ def test_arms_that_multiply_are_none() -> None:
 
 def test_long_functions_are_converted(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is recorded is held against what the function records anyway."""
-    monkeypatch.setattr(budget, "_FREE_BESIDE", budget._MOST)
+    monkeypatch.setattr(budget, "_FREE", budget._MOST)
     compiled = rg.compile(assigns)
     for seed in range(4):
         compiled.value_and_grad(*draw(seed, 4_000))

@@ -167,7 +167,7 @@ def test_what_is_read_of_every_iteration_keeps_the_loop_whole() -> None:
 def test_points_whose_loops_run_side_by_side_leave_at_different_places(monkeypatch: pytest.MonkeyPatch) -> None:
     """The points' loop runs several iterations at once, each with a loop of its own."""
     require("llvmlite")
-    monkeypatch.setattr(budget, "_FREE_BESIDE", budget._MOST)
+    monkeypatch.setattr(budget, "_FREE", budget._MOST)
 
     def total(ps: list[Any]) -> Any:
         return sum(balanced(p) * (0.1 * p).cos() for p in ps)

@@ -138,7 +138,7 @@ class Specializer:
     def _begin(self) -> None:
         """Nothing has been learned of the function's calls."""
         self.conversions: Conversions = Conversions()
-        self._budget = Budget(self._storm.calls, self._taped.may_answer)
+        self._budget = Budget(self._storm.calls)
         self._learning = Learning(self._cache, self._examples, self.conversions, self._storm)
         self._varying = VaryingArguments(self._examples, self.conversions, self._storm, self._options.exact)
         self._watch = StormWatch(

@@ -10,8 +10,8 @@ __all__ = ["BYTES_OF_NODE", "Budget"]
 #: A node on the tape takes so many, about.
 BYTES_OF_NODE = 56
 
-#: Bytes of nodes: so many are free, which takes about 0.2 s; fewer where other code may answer such calls.
-_FREE, _FREE_BESIDE = 2 << 20, 1 << 20
+#: Bytes of nodes: so many are free, which takes about 0.2 s.
+_FREE = 2 << 20
 
 #: To record a node in converted code takes as long as so many nodes of a call that runs eagerly.
 _COST = 64
@@ -32,14 +32,13 @@ class Budget:
 
     Args:
         calls: how many there were; None if traces may record what they like.
-        beside: whether other code answers the calls that no program does, or may do so.
 
     Attributes:
         plain: how much a trace of the code as it is records.
     """
 
-    def __init__(self, calls: Callable[[], int] | None = None, beside: Callable[[], bool] = lambda: False) -> None:
-        self._calls, self._beside = calls, beside
+    def __init__(self, calls: Callable[[], int] | None = None) -> None:
+        self._calls = calls
         self._spent = self._before = 0
         self._wanted = 0  # what the next trace records, at least
         self.plain: int = 0
@@ -79,5 +78,4 @@ class Budget:
     def _left(self) -> float:
         if self._calls is None:
             return math.inf
-        free = _FREE_BESIDE if self._beside() else _FREE
-        return free + self._calls() * self.plain / _COST - self._spent
+        return _FREE + self._calls() * self.plain / _COST - self._spent

@@ -78,10 +78,6 @@ class TapedCalls:
         """How many calls it has answered."""
         return sum(code.code.answers for code in (*self._codes, *self._given_up) if not code.is_wrong)
 
-    def may_answer(self) -> bool:
-        """Whether there is code, or it has not been tried to make any."""
-        return self._possible and not self.why_not and available()
-
     def takes_batch(self) -> bool:
         """Whether code runs the members of the next batch, and no program is tried."""
         self._batches = max(0, self._batches - 1)
