@@ -557,7 +557,18 @@ def equal_to_nothing(xs: list[Any]) -> Any:
     return xs[0] if one in [one] else xs[1]
 
 
-REFUSED = [extends_by_a_set, leaves_in_else, generator_is_closed, sorts_by_no_order, equal_to_nothing]
+def kept_by_keyword(xs: list[Any]) -> Any:
+    calls: list[float] = []
+
+    @functools.cache
+    def scaled(n: int) -> Any:
+        calls.append(1.0)
+        return xs[0] * n
+
+    return scaled(1) + scaled(n=1) + sum(calls)  # two keys of one call
+
+
+REFUSED = [kept_by_keyword, extends_by_a_set, leaves_in_else, generator_is_closed, sorts_by_no_order, equal_to_nothing]
 
 
 @pytest.mark.parametrize("function", REFUSED, ids=lambda function: function.__name__)

@@ -18,7 +18,7 @@ _COST = 64
 
 #: One trace may record so many times as much as one of the code as it is, or so much in any case.
 _MOST_TIMES, _LEAST, _MOST = 40, 4 << 20, 32 << 20
-#: What a trace takes besides: the code is written anew.
+#: What each trace costs besides the nodes that it records: before it, the code is rewritten.
 _EACH = 64 << 10
 #: The first ones record no more than this, whatever is left; and in one call, no trace begins after so much.
 _AT_ONCE = 1 << 20

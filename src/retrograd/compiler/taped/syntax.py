@@ -11,7 +11,10 @@ from ..if_conversion.rewriting.matches import write_as_tests
 from ..if_conversion.rewriting.source import definitions_of
 from .types import NotTypedError
 
-__all__ = ["KEPT", "definition_of", "gives_function", "is_endless", "names_assigned", "names_used", "own_returns"]
+__all__ = [
+    *("definition_of", "gives_function", "is_asked_first", "is_endless", "names_assigned", "names_used"),
+    "own_returns",
+]
 
 #: Behind the name of a function, that of what it has returned; and what says that it is asked first.
 KEPT = "·kept"
@@ -117,22 +120,31 @@ def _is_kept(function: ast.FunctionDef) -> bool:
 
 
 def _ask_first(function: ast.FunctionDef) -> None:
+    """Begin a function with a look at what it has returned, and note that in place of its annotation."""
     given = function.args
     if (
         given.vararg
         or given.kwarg
         or given.kwonlyargs
+        or given.defaults  # the key of a call without them is another one
         or any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in ast.walk(function))
     ):
         return
     names = "".join(f"{one.arg}, " for one in (*given.posonlyargs, *given.args))
     kept, key = f"{function.name}{KEPT}", f"{function.name}{KEPT}key"
     first = ast.parse(f"{key} = ({names})\nif {key} in {kept}: return {kept}[{key}]").body
-    function.body = [*first, *_Keeping(kept, key).visit(ast.Module(function.body, [])).body]
+    whole = ast.Module([*function.body, ast.Return(None)], [])
+    function.body = [*first, *_Keeping(kept, key).visit(whole).body]
     function.returns = ast.Constant(KEPT)
     for one in function.body:
         ast.copy_location(one, function)
         ast.fix_missing_locations(one)
+
+
+def is_asked_first(function: ast.FunctionDef | ast.Lambda) -> bool:
+    """Whether a function begins with a look at what it has returned."""
+    noted = function.returns if isinstance(function, ast.FunctionDef) else None
+    return isinstance(noted, ast.Constant) and noted.value == KEPT
 
 
 class _Keeping(ast.NodeTransformer):
@@ -144,7 +156,9 @@ class _Keeping(ast.NodeTransformer):
     def visit_Return(self, node: ast.Return) -> Any:
         value = ast.unparse(node.value) if node.value is not None else "None"
         made = ast.parse(f"{self._kept}[{self._key}] = {value}\nreturn {self._kept}[{self._key}]").body
-        return [ast.fix_missing_locations(ast.copy_location(one, node)) for one in made]
+        return [
+            ast.fix_missing_locations(ast.copy_location(one, node) if hasattr(node, "lineno") else one) for one in made
+        ]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         return node

@@ -1,4 +1,4 @@
-"""Variables of a function that are assigned anew, as variables of their own: each may be of another type.
+"""A name that a function assigns a second time becomes a variable of its own, which may be of another type.
 
 ``xs = [float(x) for x in xs]`` gives the name of a parameter to something else. Where a statement that is in no loop
 and under no test assigns a name, what comes after it reads what that statement has given, and nothing else: so the
@@ -26,7 +26,7 @@ def as_written(text: str) -> str:
 
 
 def with_versions(definition: ast.FunctionDef) -> set[str]:
-    """Give the variables of a function another name where they are assigned anew.
+    """Rename the variables of a function where it assigns them a second time.
 
     Returns:
         The names that are assigned once, by a statement that is in no loop and under no test; parameters that stay

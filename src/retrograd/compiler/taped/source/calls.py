@@ -15,7 +15,7 @@ from typing import Any
 from ..constants import is_named_tuple, is_plain_class
 from ..frame import Frame, LocalFunction, Program, Routine, split
 from ..ir.arithmetic import Typed
-from ..syntax import gives_function, own_returns
+from ..syntax import gives_function, is_asked_first, own_returns
 from ..types import (
     NONE,
     UNKNOWN,
@@ -283,6 +283,8 @@ def of_closure(f: Frame, closure: Typed, arguments: list[Typed], keywords: Mappi
     """A call of a function in a function."""
     assert isinstance(closure.kind, Closure)
     local: LocalFunction = closure.kind.thing
+    if keywords and is_asked_first(local.node):
+        raise NotTypedError("it calls a function that keeps results with keywords, which are another key")
     bound = _bound_locally(f, local, arguments, keywords)
     if any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in ast.walk(local.node)):
         return Typed(

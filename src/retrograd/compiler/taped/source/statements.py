@@ -10,7 +10,7 @@ from typing import Any
 from ..constants import has_dict, is_frozen
 from ..frame import Frame, Loop
 from ..ir.arithmetic import Typed
-from ..syntax import KEPT, names_assigned
+from ..syntax import is_asked_first, names_assigned
 from ..types import INT, NONE, UNKNOWN, Instance, Iterated, ListType, NotTypedError, Static, join
 from .comparisons import condition
 from .containers import item_of, store_field, store_item
@@ -220,7 +220,7 @@ def _define(f: Frame, node: ast.FunctionDef) -> None:
 
 def _is_kept(f: Frame, node: ast.FunctionDef) -> bool:
     """Whether a function keeps what it returns, by a decorator of Python's."""
-    if not (isinstance(node.returns, ast.Constant) and node.returns.value == KEPT):
+    if not is_asked_first(node):
         return False
     decorator = node.decorator_list[0]
     made = f.evaluated(decorator.func if isinstance(decorator, ast.Call) else decorator)
