@@ -273,7 +273,7 @@ def test_a_warning_says_what_has_no_taped_code() -> None:
             compiled.value_and_grad(*drawn(seed))
 
     compiled = rg.compile(told, tier="llvm")
-    with pytest.warns(CompileWarning, match="could not be made either: it has f"):
+    with pytest.warns(CompileWarning, match="could not be made either: it formats a text"):
         call()
 
 

@@ -91,6 +91,8 @@ def kind_of(program: Program, thing: Any, key: Any) -> Type:
     """
     if type(thing) is Leaf or isinstance(thing, Value):
         return VALUE
+    if type(thing) is str:
+        program.text(thing)  # whose place in their order is known then
     scalar = {bool: BOOL, int: INT, float: FLOAT, str: TEXT, type(None): NONE}.get(type(thing))
     if scalar is not None:
         return scalar
@@ -122,6 +124,8 @@ def _list_kind(program: Program, items: Any, key: Any) -> Type:
     types = set(map(type, items))
     if types <= kinds.keys():
         found: list[Type] = [kinds[one] for one in types]
+        for one in items if str in types else ():
+            kind_of(program, one, key)
     else:
         found = [kind_of(program, one, (key, "item")) for one in items]
     return _given(program, key, found, type(items))

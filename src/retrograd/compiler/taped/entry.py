@@ -15,6 +15,7 @@ from .ir.arithmetic import CONTEXT, Typed
 from .ir.runtime import RUNTIME
 from .source.containers import new_instance, store_field
 from .source.language import PYTHON
+from .source.library.texts import tables_of
 from .source.memory import counted, item_place, new_list
 from .types import (
     BOOL,
@@ -73,6 +74,8 @@ def positional(function: Any, arguments: Sequence[Any]) -> tuple[FunctionType, l
         function, given = function.__func__, [function.__self__, *given]
     if not isinstance(function, FunctionType):
         raise NotTypedError(f"it is a {type(function).__name__}")
+    if function.__globals__.get("__name__", "").startswith("retrograd.autodiff."):
+        raise NotTypedError("it gives derivatives")
     if keywords:
         if hasattr(function, "__signature__"):
             raise NotTypedError("it says itself what it takes")
@@ -103,7 +106,7 @@ def written(function: FunctionType, arguments: Sequence[Any]) -> TapedProgram:
         state = program.state()
         if state == before:
             routines = "\n".join(one.text for one in program.routines.values())
-            text = "\n".join([RUNTIME, program.rows.text, routines, entry])
+            text = "\n".join([RUNTIME, tables_of(program), program.rows.text, routines, entry])
             words = len(CONTEXT) + sum(len(kind.words) for kind, _ in program.data.values())
             return TapedProgram(text, program, kinds, result, words)
     raise NotTypedError("its types do not settle")

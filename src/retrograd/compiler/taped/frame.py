@@ -18,7 +18,7 @@ from .ir.arithmetic import CONTEXT, Arithmetic, Typed
 from .ir.rows import Rows
 from .ir.writer import Budget, Writer
 from .reads import Reads
-from .syntax import definition_of, is_endless, names_assigned, names_used
+from .syntax import definition_of, is_endless, names_around, names_assigned, names_used
 from .types import (
     BOOL,
     INT,
@@ -81,6 +81,7 @@ class Program:
         rows: The rows of the op table that they compute.
         reads: What they read besides their arguments.
         texts: The number of each text.
+        text_tables: Functions of a text, and the types of what they give (source/library/texts.py), by what they are.
         layouts: The attributes of the classes.
         data: The type of data outside of the function, by its place, and where in the context the entry puts it.
         routines: The functions that are called, by what their arguments are.
@@ -99,6 +100,7 @@ class Program:
     rows: Rows = field(default_factory=Rows)
     reads: Reads = field(default_factory=Reads)
     texts: dict[str, int] = field(default_factory=dict)
+    text_tables: dict[Any, tuple[Callable[[str], Any], Type]] = field(default_factory=dict)
     layouts: dict[Any, Layout] = field(default_factory=dict)
     data: dict[tuple[int, str], tuple[Type, int]] = field(default_factory=dict)
     routines: dict[Any, Routine] = field(default_factory=dict)
@@ -149,7 +151,7 @@ class Program:
             found = self.definitions[function] = definition_of(function)
             for one in ast.walk(found):
                 if isinstance(one, ast.FunctionDef):
-                    self.once[one] = with_versions(one)
+                    self.once[one] = with_versions(one, names_around(function))
         return self.definitions[function]
 
     def _add(self, key: Any, function: FunctionType, definition: ast.FunctionDef | ast.Lambda) -> None:
@@ -303,9 +305,9 @@ class Frame:
         """Whether the end of the function may be reached without ``return``."""
         return not leaves(self._body) and not is_endless(self._body[-1])
 
-    def inner(self, node: ast.AST, own: set[str]) -> Frame:
+    def inner(self, node: Any, own: set[str]) -> Frame:
         """The frame of a comprehension, which assigns to these names."""
-        path = self.path, id(node)
+        path = self.path, place_key(node)
         frame = Frame(self.program, self.function, self.program.inlined.setdefault(path, {}), path, self.w, self)
         frame.own, frame.is_comprehension, frame.around = own, True, self.around
         frame.is_repeated = True

@@ -12,8 +12,8 @@ from ..if_conversion.rewriting.source import definitions_of
 from .types import NotTypedError
 
 __all__ = [
-    *("definition_of", "gives_function", "is_asked_first", "is_endless", "names_assigned", "names_used"),
-    "own_returns",
+    *("definition_of", "gives_function", "is_asked_first", "is_endless", "names_around", "names_assigned"),
+    *("names_used", "own_returns"),
 ]
 
 #: Behind the name of a function, that of what it has returned; and what says that it is asked first.
@@ -39,6 +39,12 @@ def names_assigned(body: Sequence[ast.AST]) -> set[str]:
                 found.add(node.id)
             rest += ast.iter_child_nodes(node)
     return found - outside
+
+
+def names_around(function: FunctionType) -> set[str]:
+    """The names that a function's module, its parameters and the functions around it give to something."""
+    code = function.__code__
+    return {*function.__globals__, *code.co_freevars, *code.co_varnames, *code.co_cellvars}
 
 
 def own_returns(function: ast.FunctionDef) -> list[ast.Return]:

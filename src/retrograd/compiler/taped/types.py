@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = [
-    *("BOOL", "BOUNDED", "EITHER", "FLOAT", "INT", "MEMBER", "MIXED", "NONE", "NUMPY", "TEXT", "UNKNOWN", "VALUE"),
-    *("Bound", "Cell", "Closure", "Instance", "Iterated", "Layout", "ListType", "NotTypedError", "Optional", "Static"),
-    *("Tuple", "Type", "Union", "is_number", "is_plain", "is_real", "is_unkept", "join"),
+    *("BOOL", "BOUNDED", "COUNTER", "EITHER", "FLOAT", "INT", "MEMBER", "MIXED", "NONE", "NUMPY", "TEXT", "UNKNOWN"),
+    *("VALUE", "Bound", "Cell", "Closure", "Instance", "Iterated", "Layout", "ListType", "NotTypedError", "Optional"),
+    *("Static", "Tuple", "Type", "Union", "is_number", "is_plain", "is_real", "is_unkept", "join"),
 ]
 
 
@@ -163,8 +163,8 @@ class Cell:
         return True
 
 
-#: A deque that lets an item go for each one more than it may have.
-BOUNDED = "maxlen"
+#: A deque that lets an item go for each one more than it may have; a dictionary that counts.
+BOUNDED, COUNTER = "maxlen", "Counter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class ListType:
     cell: Cell
     kind: type = list
     dtype: Any = None  #: of a whole array of NumPy's, which is a list of rows
-    default: Any = None  #: what makes the items that a defaultdict lacks; ``BOUNDED`` of a deque with ``maxlen``
+    default: Any = None  #: what makes the items that a defaultdict lacks; or ``BOUNDED``, or ``COUNTER``
     words: tuple[str, ...] = ("ptr",)
 
     @property
@@ -259,12 +259,14 @@ class Iterated:
         run: Writes it with what a loop does with each item.
         fixed: What gives its items, if it has a fixed number.
         count: How many items it has, if that is known when the loop begins.
+        is_iterator: Whether ``iter`` gave it: what it has given, it does not give again.
     """
 
     source: Any = None
     run: Any = None
     fixed: Any = None
     count: str = ""
+    is_iterator: bool = False
     words: tuple[str, ...] = ()
 
     def __str__(self) -> str:

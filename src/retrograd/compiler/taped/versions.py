@@ -8,12 +8,13 @@ name is another one from there on.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import TypeGuard
 
 __all__ = ["as_written", "with_versions"]
 
 #: Between a name and its number, in what users do not write.
-_MARK = "·"
+_MARK = "#"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 #: What has gone over a generator before the statement ends in which it is called.
 _AT_ONCE = {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"}
@@ -25,14 +26,18 @@ def as_written(text: str) -> str:
     return parts[0] + "".join(part.lstrip("0123456789") for part in parts[1:])
 
 
-def with_versions(definition: ast.FunctionDef) -> set[str]:
+def with_versions(definition: ast.FunctionDef, shadowed: Collection[str]) -> set[str]:
     """Rename the variables of a function where it assigns them a second time.
+
+    Args:
+        definition: The function; it is changed in place.
+        shadowed: The names outside of it that hold something else than Python's own functions.
 
     Returns:
         The names that are assigned once, by a statement that is in no loop and under no test; parameters that stay
         what they are among them.
     """
-    kept = set(_kept(definition))
+    kept = set(_kept(definition, shadowed))
     parameters = [one.arg for one in ast.walk(definition.args) if isinstance(one, ast.arg)]
     renamer = _Renamer(kept, parameters)
     for statement in definition.body:
@@ -40,11 +45,16 @@ def with_versions(definition: ast.FunctionDef) -> set[str]:
     return renamer.once
 
 
-def _kept(definition: ast.FunctionDef) -> Iterator[str]:
+def _is_assigned(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _kept(definition: ast.FunctionDef, shadowed: Collection[str]) -> Iterator[str]:
     """The names that are read later than where they stand, by functions in it and by generators, or are no own ones."""
     at_once: set[int] = set()
+    pythons = _AT_ONCE - {one.id for one in ast.walk(definition) if _is_assigned(one)} - {*shadowed}
     for node in ast.walk(definition):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _AT_ONCE:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in pythons:
             at_once.update(id(one) for one in node.args)
     for node in ast.walk(definition):
         is_later = isinstance(node, ast.GeneratorExp) and id(node) not in at_once

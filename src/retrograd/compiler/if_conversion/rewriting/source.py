@@ -47,6 +47,10 @@ def compiled(definition: ast.FunctionDef, code: types.CodeType) -> types.CodeTyp
     return made if made.co_freevars == code.co_freevars else None
 
 
+def _returned(value: ast.expr) -> ast.stmt:
+    return ast.copy_location(ast.Return(value), value)
+
+
 def _text_of(code: types.CodeType) -> str:
     """The file that code was compiled from, as it is now."""
     linecache.checkcache(code.co_filename)
@@ -106,7 +110,7 @@ def _definition(node: Function) -> ast.FunctionDef:
             argument.annotation = None
     arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
     arguments.kw_defaults = [one and ast.Constant(None) for one in arguments.kw_defaults]
-    body: list[ast.stmt] = [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
+    body: list[ast.stmt] = node.body if isinstance(node, ast.FunctionDef) else [_returned(node.body)]
     return at(function(_FUNCTION, arguments, [copied(one) for one in body]), node)
 
 

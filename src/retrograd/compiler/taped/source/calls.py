@@ -9,6 +9,7 @@ import heapq
 import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..ir.arithmetic import Typed
 from ..syntax import gives_function, is_asked_first, own_returns
 from ..types import (
     NONE,
+    TEXT,
     UNKNOWN,
     VALUE,
     Bound,
@@ -33,9 +35,9 @@ from ..types import (
 )
 from .choices import of_each
 from .classes import is_super, of_super
-from .containers import load_field, made_list, made_record, new_instance
+from .containers import load_field, made_by, made_record, new_instance
 from .expressions import OPERATORS, binary, bound_parts, tuple_of
-from .library.builtin_calls import BUILTINS
+from .library.builtin_calls import BUILTINS, from_keys
 from .library.in_python import (
     COMBINATIONS,
     ITERTOOLS,
@@ -48,9 +50,13 @@ from .library.in_python import (
     heappushpop,
     heapreplace,
     insert_sorted,
+    insert_sorted_left,
+    nlargest,
+    nsmallest,
     product_of,
 )
 from .library.library_calls import library_call
+from .library.texts import text_method
 from .loops import as_list, taken_now
 from .methods import list_method, method_row, record_method
 from .statements import store_attribute
@@ -60,17 +66,20 @@ __all__ = ["applied", "called", "called_function", "of_closure"]
 #: So deep are generators written into each other.
 _DEEPEST = 20
 
-#: Functions of C, and what they do in Python.
+#: Functions of libraries, and what they do in Python that can be followed.
 _IN_PYTHON: dict[Any, Any] = {
     heapq.heappush: heappush,
     heapq.heappop: heappop,
     heapq.heapify: heapify,
     heapq.heapreplace: heapreplace,
     heapq.heappushpop: heappushpop,
+    heapq.nlargest: nlargest,
+    heapq.nsmallest: nsmallest,
     bisect.bisect: bisect_right,
     bisect.bisect_left: bisect_left,
     bisect.bisect_right: bisect_right,
     bisect.insort: insert_sorted,
+    bisect.insort_left: insert_sorted_left,
     bisect.insort_right: insert_sorted,
 }
 
@@ -90,6 +99,8 @@ def called(f: Frame, node: ast.Call) -> Typed:
             return _method(f, node, of, node.func.attr)
         if of.kind.thing is itertools.chain and node.func.attr == "from_iterable":
             return f.call(node, chained, [f.evaluated(node.args[0])], {})
+        if of.kind.thing is dict and node.func.attr == "fromkeys":
+            return from_keys(f, node)
         key, thing = f.program.reads.attribute(of.kind.thing, node.func.attr)
         if isinstance(thing, (classmethod, staticmethod)):
             return _of_class(f, node, of.kind.thing, node.func.attr, *_arguments(f, node))
@@ -101,7 +112,7 @@ def called(f: Frame, node: ast.Call) -> Typed:
     if not isinstance(function.kind, Static):
         return applied(f, node, function, *_arguments(f, node))
     thing = function.kind.thing
-    if isinstance(thing, BuiltinFunctionType):
+    if isinstance(thing, (BuiltinFunctionType, FunctionType)):
         thing = _IN_PYTHON.get(thing, thing)
     if (write := BUILTINS.get(thing) if isinstance(thing, (type, BuiltinFunctionType)) else None) is not None:
         found: Typed = write(f, node)
@@ -137,6 +148,8 @@ def _method(f: Frame, node: ast.Call, of: Typed, name: str) -> Typed:
         return list_method(f, node, of, name)
     if isinstance(of.kind, Instance) and of.kind.is_record:
         return record_method(f, node, of, name)
+    if of.kind is TEXT:
+        return text_method(f, node, of)
     if of.kind is VALUE and not node.keywords:
         return method_row(f, of, name, [f.evaluated(one) for one in node.args])
     arguments, keywords = _arguments(f, node)
@@ -248,9 +261,30 @@ def applied(f: Frame, node: ast.AST, function: Typed, arguments: list[Typed], ke
     thing = function.kind.thing
     if isinstance(thing, BuiltinFunctionType) and thing in OPERATORS and len(arguments) == 2 and not keywords:
         return binary(f, node, OPERATORS[thing], *arguments)
+    if isinstance(thing, (type, BuiltinFunctionType)) and not keywords:
+        found = _of_python(f, node, thing, arguments)
+        if found is not None:
+            return found
     if not isinstance(thing, FunctionType) and not (isinstance(thing, type) and is_plain_class(thing)):
         raise NotTypedError(f"it calls {getattr(thing, '__name__', type(thing).__name__)} by another name")
     return f.call(node, thing, arguments, keywords)
+
+
+@cache
+def _call_of(function: str, count: int) -> ast.Call:
+    """The source of a call whose arguments have names that no variable has."""
+    return ast.Call(ast.Name(function, ast.Load()), [ast.Name(f"#{i}", ast.Load()) for i in range(count)], [])
+
+
+def _of_python(f: Frame, node: Any, thing: Any, arguments: list[Typed]) -> Typed | None:
+    """What a function of Python's own gives, or of a library, as in ``map(abs, xs)``; None for one that is none."""
+    if thing not in BUILTINS and not isinstance(thing, BuiltinFunctionType):
+        return None
+    values = {f"#{i}": value for i, value in enumerate(arguments)}
+    inner, call = f.inner(node, {*values}), _call_of(thing.__name__, len(arguments))
+    inner.fixed.update(values)
+    write = BUILTINS.get(_IN_PYTHON.get(thing, thing))
+    return write(inner, call) if write is not None else library_call(inner, call, thing)
 
 
 def called_function(
@@ -527,8 +561,8 @@ def _fill(
             value = given[one.name]
         elif one.default is not dataclasses.MISSING:
             value = f.constant((id(kind), f"default {one.name}"), one.default)
-        elif one.default_factory is list:
-            value = made_list(f, (node, one.name), [])
+        elif one.default_factory is not dataclasses.MISSING:
+            value = made_by(f, one.default_factory, (node, one.name))
         else:
             raise NotTypedError(f"a call does not fit {kind.__name__}")
         store_attribute(f, made, one.name, value, is_field=True)

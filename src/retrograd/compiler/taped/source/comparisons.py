@@ -23,7 +23,6 @@ from ..types import (
     Optional,
     Static,
     Tuple,
-    Type,
     Union,
     is_number,
     is_real,
@@ -32,6 +31,8 @@ from .choices import of_each
 from .containers import load_field, not_given
 from .keys import equal_to_itself, found_at
 from .library.in_python import equal_lists
+from .library.sets import compared_sets, is_set
+from .library.texts import of_text
 
 __all__ = ["compared", "compared_in_a_row", "condition", "negated", "truth"]
 
@@ -80,6 +81,8 @@ def truth(f: Frame, value: Typed) -> Typed:
         return Typed(BOOL, (f.w.emit(f"fcmp une double {value.number}, {constant(0.0)}"),))
     if isinstance(kind, ListType):
         return Typed(BOOL, (f.w.emit(f"icmp ne i64 {f.w.load('i64', value.number)}, 0"),))
+    if kind is TEXT:
+        return Typed(BOOL, (f.w.emit(f"icmp ne i64 {value.number}, {f.program.text('')}"),))
     if isinstance(kind, Tuple):
         return _known(bool(kind.items))
     if isinstance(kind, Instance) and kind.is_record:
@@ -163,6 +166,8 @@ def compared(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
         return Typed(BOOL, ("false",))
     if isinstance(one.kind, Instance) or isinstance(other.kind, Instance):
         return _by_method(f, operator, one, other)
+    if is_set(one) and is_set(other):
+        return compared_sets(f, operator, one, other)
     if isinstance(one.kind, ListType) and isinstance(other.kind, ListType) and equality:
         return _lists(f, operator, one, other)
     of_reals, of_ints = _COMPARED[type(operator)]
@@ -172,6 +177,8 @@ def compared(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
             return Typed(BOOL, (f.w.emit(f"fcmp {of_reals} double {numbers}"),))
         numbers = f"{f.math.integer(one).number}, {f.math.integer(other).number}"
         return Typed(BOOL, (f.w.emit(f"icmp {of_ints} i64 {numbers}"),))
+    if one.kind is other.kind is TEXT and not equality:
+        return _texts(f, of_ints, one, other)
     if one.kind in (TEXT, MEMBER) and one.kind is other.kind and equality:
         if isinstance(one.known, str) and isinstance(other.known, str):
             return _known((one.known == other.known) == isinstance(operator, ast.Eq))
@@ -181,6 +188,14 @@ def compared(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
     if isinstance(one.kind, (Static, Union)) and isinstance(other.kind, Static) and equality:
         return _identity(f, ast.Is() if isinstance(operator, ast.Eq) else ast.IsNot(), one, other)
     raise NotTypedError(f"it compares {one.kind} with {other.kind}")
+
+
+def _texts(f: Frame, relation: str, one: Typed, other: Typed) -> Typed:
+    """The order of two texts, if the program had seen both when its code was made."""
+    ranks = [f.w.emit(f"call i64 @text_rank(i64 {each.number})") for each in (one, other)]
+    for rank in ranks:
+        f.w.bail_if(f.w.emit(f"icmp slt i64 {rank}, 0"))
+    return Typed(BOOL, (f.w.emit(f"icmp {relation} i64 {ranks[0]}, {ranks[1]}"),))
 
 
 def _maybe_equal(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
@@ -229,10 +244,19 @@ def _by_method(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed
         thing = f.program.reads.attribute(one.kind.layout.kind, name)[1]
         if isinstance(thing, FunctionType) and thing.__code__.co_filename != "<string>":
             return truth(f, f.call((operator, name), thing, [one, other], {}))
+        if thing is object.__eq__ and _is_told_by_identity(f, other):
+            return _identity(f, ast.Is(), one, other)
         is_made = isinstance(thing, FunctionType) and dataclasses.is_dataclass(one.kind.layout.kind)
         if is_made and isinstance(other.kind, Instance):
             return _dataclasses(f, operator, one, other)
     raise NotTypedError(f"it compares {one.kind} with {other.kind}")
+
+
+def _is_told_by_identity(f: Frame, value: Typed) -> bool:
+    """Whether an instance's class does not say what it is equal to."""
+    if not isinstance(value.kind, Instance) or value.kind.is_record:
+        return False
+    return f.program.reads.attribute(value.kind.layout.kind, "__eq__")[1] is object.__eq__
 
 
 def _dataclasses(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
@@ -279,23 +303,20 @@ def _tuples(f: Frame, operator: ast.cmpop, ones: list[Typed], others: list[Typed
     return found
 
 
-def _but_none(kind: Type) -> Type:
-    return kind.item if isinstance(kind, Optional) else kind
-
-
 def _one_by_one(f: Frame, operator: ast.cmpop, strict: ast.cmpop, ones: list[Typed], others: list[Typed]) -> Typed:
     """The order of tuples in which what comes after the first difference may not be compared at all."""
     result, end = f.w.allocate("i1"), f.w.name("end")
     f.w.store("i1", _bit(isinstance(operator, (ast.LtE, ast.GtE))), result)
     for one, other in zip(ones, others, strict=True):
+        kinds = [each.kind.item if isinstance(each.kind, Optional) else each.kind for each in (one, other)]
+        if any(isinstance(kind, ListType) for kind in kinds):
+            f.w.bail()  # such as the lists in sorted(groups.items()), whose keys differ
+            break
         differ, on = f.w.name("differ"), f.w.name("on")
         equal_to_itself(f, one)
         f.w.branch(compared(f, ast.Eq(), one, other).number, on, differ)
         f.w.block(differ)
-        if TEXT in (_but_none(one.kind), _but_none(other.kind)):
-            f.w.bail()  # their order is not known here
-        else:
-            f.w.store("i1", compared(f, strict, one, other).number, result)
+        f.w.store("i1", compared(f, strict, one, other).number, result)
         f.w.jump(end)
         f.w.block(on)
     f.w.block(end)
@@ -346,6 +367,15 @@ def _membership(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Type
         found = _known(False)
         for item in split(other):
             found = Typed(BOOL, (f.w.emit(f"or i1 {found.number}, {compared(f, ast.Eq(), one, item).number}"),))
+    elif isinstance(other.kind, Instance) and other.kind.is_record and one.kind is TEXT:
+        found = _known(False)
+        for name in other.kind.layout.fields:
+            is_it = f.w.emit(f"icmp eq i64 {one.number}, {f.program.text(name)}")
+            found = Typed(BOOL, (f.w.emit(f"or i1 {found.number}, {is_it}"),))
+    elif one.kind is other.kind is TEXT and isinstance(whole := other.known, str):
+        found = of_text(f, one, ("in", whole), lambda text: text in whole, BOOL)
+    elif one.kind is other.kind is TEXT and isinstance(part := one.known, str):
+        found = of_text(f, other, ("has", part), lambda text: part in text, BOOL)
     else:
         raise NotTypedError(f"it asks what is in {other.kind}")
     return negated(f, found) if isinstance(operator, ast.NotIn) else found

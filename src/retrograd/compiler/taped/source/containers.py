@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections import Counter, deque
 from collections.abc import Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from ...backends.llvm.ir_builder import constant
-from ..frame import Frame, place_key, split
+from ..frame import Frame, LocalFunction, place_key, split
 from ..ir.arithmetic import Typed
 from ..types import (
     BOUNDED,
+    COUNTER,
     FLOAT,
     INT,
     TEXT,
     UNKNOWN,
     Cell,
+    Closure,
     Instance,
     Layout,
     ListType,
@@ -29,12 +33,14 @@ from ..types import (
 )
 from .choices import choice
 from .keys import check_key, forget_index, found_at, present
+from .library.in_python import every, every_backwards
+from .library.texts import item_of_text, of_text, sliced_text
 from .memory import LAST_WORD, counted, item_place, new_list, words_of
 
 __all__ = [
     *("DEFAULTS", "added", "appended", "bounded", "changes_of", "concatenated", "copied", "has_changed", "inserted"),
-    *("item_of", "item_of_tuple", "length", "load_field", "made_list", "made_record", "new_instance", "not_given"),
-    *("removed", "repeated", "sliced", "store_field", "store_item"),
+    *("item_of", "item_of_tuple", "length", "load_field", "made_by", "made_counter", "made_list", "made_record"),
+    *("new_instance", "not_given", "removed", "repeated", "sliced", "store_field", "store_item"),
 ]
 
 
@@ -45,6 +51,8 @@ def length(f: Frame, value: Typed) -> Typed:
     if isinstance(value.kind, Tuple) or (isinstance(value.kind, Instance) and value.kind.is_record):
         count = len(value.kind.items if isinstance(value.kind, Tuple) else value.kind.layout.fields)
         return Typed(INT, (str(count),), known=count)
+    if value.kind is TEXT:
+        return of_text(f, value, "len", len, INT)
     raise NotTypedError(f"it asks for the length of {value.kind}")
 
 
@@ -116,10 +124,14 @@ def item_of(f: Frame, of: Typed, index: Typed) -> Typed:
             f.w.bail()
             return Typed(UNKNOWN)
         if of.kind.kind is dict:
+            if of.kind.default is COUNTER:
+                return _count_at(f, of, index)
             return _value_at(f, of, _present_or_made(f, of, index) if of.kind.default else present(f, of, index))
         if of.kind.kind is np.ndarray and isinstance(index.kind, Tuple):
             return functools.reduce(lambda rows, one: item_of(f, rows, one), split(index), of)
         return f.load(of.kind.item, place_of(f, of, index))
+    if of.kind is TEXT:
+        return item_of_text(f, of, index)
     if isinstance(of.kind, Instance) and of.kind.is_record:
         return _item_of_record(f, of, index)
     if isinstance(of.kind, Tuple):
@@ -308,13 +320,15 @@ def _store_in_record(f: Frame, of: Typed, key: Typed, value: Typed) -> None:
     f.store(value, kind, place)
 
 
-#: What a defaultdict makes of a class: what it is without arguments.
+#: What classes make without arguments.
 DEFAULTS: dict[Any, Any] = {
     int: lambda f, key: Typed(INT, ("0",)),
     float: lambda f, key: Typed(FLOAT, (constant(0.0),)),
     list: lambda f, key: made_list(f, key, []),
     set: lambda f, key: made_list(f, key, [], set),
     dict: lambda f, key: made_list(f, key, [], dict),
+    deque: lambda f, key: made_list(f, key, [], deque),
+    Counter: lambda f, key: made_counter(f, key),
 }
 
 
@@ -327,9 +341,46 @@ def _present_or_made(f: Frame, of: Typed, key: Typed) -> str:
     f.w.branch(f.w.emit(f"icmp slt i64 {f.w.load('i64', place)}, 0"), new, end)
     f.w.block(new)
     f.w.store("i64", f.w.load("i64", of.number), place)
-    _store_value(f, of, key, DEFAULTS[of.kind.default](f, (of.kind.cell, "default")))
+    _store_value(f, of, key, made_by(f, of.kind.default, (of.kind.cell, "default")))
     f.w.block(end)
     return f.w.load("i64", place)
+
+
+def made_counter(f: Frame, node: Any) -> Typed:
+    """A Counter that has counted nothing."""
+    made = made_list(f, node, [], dict)
+    assert isinstance(made.kind, ListType)
+    return Typed(ListType(made.kind.cell, dict, default=COUNTER), made.parts)
+
+
+def made_by(f: Frame, maker: Any, at: Any) -> Typed:
+    """What a class of Python's own makes without arguments, or a function gives; ``at``: where that is."""
+    if isinstance(maker, LocalFunction):
+        return f.call_closure(Typed(Closure(maker)), [], {})
+    if isinstance(maker, FunctionType):
+        return f.call(at, maker, [], {})
+    if maker not in DEFAULTS:
+        raise NotTypedError(f"it makes a {getattr(maker, '__name__', 'thing')} in the place of what is missing")
+    made: Typed = DEFAULTS[maker](f, at)
+    return made
+
+
+def _count_at(f: Frame, of: Typed, key: Typed) -> Typed:
+    """How often a Counter has counted a key: 0 of one that it does not have, and does not get."""
+    assert isinstance(of.kind, ListType)
+    item, at = of.kind.item, found_at(f, of, f.settled(f.there(key)))
+    none = Typed(INT, ("0",))
+    if not isinstance(item, Tuple):
+        return none
+    result, has, lacks, end = f.variable(join(item.items[1], INT)), f.w.name("has"), f.w.name("lacks"), f.w.name("end")
+    f.w.branch(f.w.emit(f"icmp sge i64 {at}, 0"), has, lacks)
+    f.w.block(has)
+    f.set(result, _value_at(f, of, at))
+    f.w.jump(end)
+    f.w.block(lacks)
+    f.set(result, none)
+    f.w.block(end)
+    return f.get(result)
 
 
 def _value_at(f: Frame, of: Typed, at: str) -> Typed:
@@ -379,24 +430,32 @@ def copied(f: Frame, node: Any, the_list: Typed, kind: type = list) -> Typed:
 def sliced(f: Frame, node: ast.Subscript, of: Typed, at: ast.Slice) -> Typed:
     """``of[from:to]``, and ``of[::-1]``."""
     bounds = [None if one is None else f.math.integer(f.there(f.evaluated(one))) for one in (at.lower, at.upper)]
+    if of.kind is TEXT:
+        return sliced_text(f, of, [*bounds, None if at.step is None else f.evaluated(at.step)])
     step = None if at.step is None else f.evaluated(at.step).known
     if of.kind is UNKNOWN:
         return of
-    if isinstance(of.kind, Tuple) and all(one is None or one.known is not None for one in bounds) and step in (None, 1):
+    if at.step is not None and (not isinstance(step, int) or step == 0):
+        raise NotTypedError("it slices with a step that is computed")
+    if isinstance(of.kind, Tuple) and all(one is None or one.known is not None for one in bounds):
         known = [None if one is None else one.known for one in bounds]
-        items = split(of)[known[0] : known[1]]
+        items = split(of)[known[0] : known[1] : step]
         return Typed(Tuple(tuple(item.kind for item in items)), tuple(part for item in items for part in item.parts))
     if not isinstance(of.kind, ListType) or of.kind.kind is not list:
         raise NotTypedError(f"it slices {of.kind}")
     if bounds == [None, None] and step == -1:
         return reversed_list(f, node, of)
-    if at.step is not None and step != 1:
-        raise NotTypedError("it slices with a step")
-    start, stop = (
-        ("0" if bounds[0] is None else bounds[0].number),
-        (str(2**62) if bounds[1] is None else bounds[1].number),
-    )
-    return _slice(f, node, of, start, stop, list)
+    is_back = step is not None and step < 0
+    first, last = (_FAR, Typed(INT, (str(-(2**62)),))) if is_back else (Typed(INT, ("0",), known=0), _FAR)
+    start, stop = first if bounds[0] is None else bounds[0], last if bounds[1] is None else bounds[1]
+    if step not in (None, 1):
+        by = every_backwards if is_back else every
+        return f.call(node, by, [of, start, stop, Typed(INT, (str(step),), known=step)], {})
+    return _slice(f, node, of, start.number, stop.number, list)
+
+
+#: Beyond the end of every list.
+_FAR = Typed(INT, (str(2**62),))
 
 
 def _slice(f: Frame, node: Any, of: Typed, start: str, stop: str, kind: type) -> Typed:

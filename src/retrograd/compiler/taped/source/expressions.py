@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator as operators
+from collections import deque
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -15,9 +16,12 @@ from ..frame import Frame, split
 from ..ir.arithmetic import Typed
 from ..reads import is_constant
 from ..types import (
+    BOOL,
+    BOUNDED,
     FLOAT,
     INT,
     NONE,
+    TEXT,
     UNKNOWN,
     VALUE,
     Bound,
@@ -45,6 +49,9 @@ from .containers import (
     sliced,
 )
 from .library.in_python import power_of_ints
+from .library.sets import OF_SETS, is_set, of_sets
+from .library.texts import formatted, joined
+from .memory import LAST_WORD
 
 __all__ = ["EXPRESSIONS", "OPERATORS", "attribute_of", "binary", "bound_parts", "tuple_of"]
 
@@ -112,6 +119,9 @@ def _attribute(f: Frame, node: ast.Attribute) -> Typed:
         return split(of)[of.kind.kind._fields.index(node.attr)]  # type: ignore[attr-defined]
     if isinstance(of.kind, ListType) and of.kind.kind is np.ndarray and node.attr == "shape":
         return _shape(f, of)
+    if isinstance(of.kind, ListType) and of.kind.kind is deque and node.attr == "maxlen":
+        is_bounded = of.kind.default is BOUNDED
+        return Typed(INT, (f.w.load("i64", f.w.at(of.number, LAST_WORD)),)) if is_bounded else Typed(NONE)
     if isinstance(of.kind, Union):
         return of_each(f, of, (node, "of"), lambda one: attribute_of(f, node, one))
     return attribute_of(f, node, of)
@@ -232,15 +242,32 @@ def binary(f: Frame, node: ast.AST, operator: ast.operator, one: Typed, other: T
         return _power_of_ints(f, one, other) if row == "pow" else f.math.of_ints(row, one, other)
     if isinstance(one.kind, Instance) or isinstance(other.kind, Instance):
         return _of_instances(f, node, operator, one, other)
+    if (bits := _BITS.get(type(operator))) is not None and {one.kind, other.kind} <= {INT, BOOL}:
+        return _of_bits(f, bits, one, other)
+    if isinstance(operator, OF_SETS) and is_set(one) and is_set(other):
+        return of_sets(f, node, operator, one, other)
     lists = [isinstance(each.kind, ListType) and each.kind.kind is list for each in (one, other)]
     if row == "add" and all(lists):
         return concatenated(f, node, one, other)
     if row == "add" and isinstance(one.kind, Tuple) and isinstance(other.kind, Tuple):
         return tuple_of([*split(one), *split(other)])
+    if row == "add" and one.kind is other.kind is TEXT:
+        return joined(f, one, other)
     if row == "mul" and any(lists):
         the_list, times = (one, other) if lists[0] else (other, one)
         return repeated(f, node, the_list, f.math.integer(times))
     raise NotTypedError(f"it computes {type(operator).__name__} of {one.kind} and {other.kind}")
+
+
+_BITS: dict[type[ast.operator], str] = {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor"}
+
+
+def _of_bits(f: Frame, name: str, one: Typed, other: Typed) -> Typed:
+    """An operator between the bits of two ints, or between two bools, which gives a bool."""
+    if one.kind is other.kind is BOOL:
+        return Typed(BOOL, (f.w.emit(f"{name} i1 {one.number}, {other.number}"),))
+    whole = f.math.integer(one).number, f.math.integer(other).number
+    return Typed(INT, (f.w.emit(f"{name} i64 {whole[0]}, {whole[1]}"),))
 
 
 def _of_instances(f: Frame, node: ast.AST, operator: ast.operator, one: Typed, other: Typed) -> Typed:
@@ -343,6 +370,7 @@ def _lambda(f: Frame, node: ast.Lambda) -> Typed:
 #: What writes an expression of each kind; those that are missing here are in other modules (language.py).
 EXPRESSIONS: dict[type[ast.expr], Any] = {
     ast.Constant: _constant,
+    ast.JoinedStr: formatted,
     ast.Name: _name,
     ast.Attribute: _attribute,
     ast.Tuple: _tuple,

@@ -11,8 +11,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import EnumType
 from typing import Any
 
+from ..constants import constant_of
 from ..frame import Frame, Loop, split
 from ..ir.arithmetic import Typed
 from ..types import (
@@ -23,6 +25,7 @@ from ..types import (
     Iterated,
     ListType,
     NotTypedError,
+    Static,
     Tuple,
 )
 from .comparisons import condition
@@ -70,7 +73,9 @@ def loop(f: Frame, over: Typed, body: Body, otherwise: Callable[[], object] | No
 
 
 def _iterated(f: Frame, over: Typed) -> Typed:
-    """What ``__iter__`` of an instance gives."""
+    """What ``__iter__`` of an instance gives; the letters of a text that is part of the program."""
+    if isinstance(over.known, str) and over.kind is TEXT:
+        return tuple_of([Typed(TEXT, (str(f.program.text(one)),), known=one) for one in over.known])
     if not isinstance(over.kind, Instance) or over.kind.is_record:
         return over
     thing = f.program.reads.attribute(over.kind.layout.kind, "__iter__")[1]
@@ -133,6 +138,9 @@ def fixed_items(f: Frame, over: Typed) -> Sequence[Callable[[], Typed]] | None:
         return fixed
     if isinstance(over.kind, Tuple):
         return [lambda item=item: item for item in split(over)]  # type: ignore[misc]
+    if isinstance(over.kind, Static) and type(over.kind.thing) is EnumType:
+        members: list[Any] = [*over.kind.thing]
+        return [lambda one=one: constant_of(f.program, one) for one in members]  # type: ignore[misc]
     return parts(f, over, "keys") if is_record(over) else None
 
 

@@ -11,8 +11,11 @@ from ....ops import BY_NAME, Op
 from ..frame import Frame, split
 from ..ir.arithmetic import Typed
 from ..types import (
+    BOUNDED,
+    COUNTER,
     INT,
     NONE,
+    TEXT,
     UNKNOWN,
     VALUE,
     Instance,
@@ -24,21 +27,26 @@ from ..types import (
     join,
 )
 from . import loops
+from .choices import choice
 from .containers import (
     added,
     appended,
+    bounded,
+    changes_of,
     copied,
     has_changed,
     inserted,
     item_of,
+    length,
     not_given,
     removed,
     store_item,
 )
-from .keys import forget_index, found_at, present
+from .keys import equal_to_itself, forget_index, found_at, present
 from .library.builtin_calls import ordered
-from .library.in_python import count_of, reversed_in_place
-from .memory import item_place
+from .library.in_python import count_of, most_common, reversed_in_place, rotated
+from .library.sets import compared_sets, is_set, of_sets, updated
+from .memory import LAST_WORD, item_place
 
 __all__ = ["list_method", "method_row", "record_method"]
 
@@ -49,10 +57,29 @@ def list_method(f: Frame, node: ast.Call, of: Typed, name: str) -> Typed:
     """A method of a list, a deque, a dictionary or a set."""
     assert isinstance(of.kind, ListType)
     write = _METHODS.get(of.kind.kind, {}).get(name)
+    if name == "most_common" and of.kind.default is COUNTER:
+        write = _most_common
     if write is None or (node.keywords and name != "sort"):
         raise NotTypedError(f"it calls .{name}() of {of.kind}")
+    least, most = _TAKEN.get((of.kind.kind, name)) or _TAKEN.get(name, (0, 0))
+    if not least <= len(node.args) <= most:
+        raise NotTypedError(f"it calls .{name}() with another number of arguments")
     found: Typed = write(f, node, of)
     return found
+
+
+#: How many arguments methods take, where they take any; some of one type alone.
+_TAKEN: dict[Any, tuple[int, int]] = {
+    **dict.fromkeys(("add", "append", "appendleft", "count", "difference", "discard", "extend", "extendleft"), (1, 1)),
+    **dict.fromkeys(("index", "intersection", "issubset", "issuperset", "remove", "union"), (1, 1)),
+    **dict.fromkeys(("get", "setdefault"), (1, 2)),
+    **dict.fromkeys(("most_common", "rotate"), (0, 1)),
+    "insert": (2, 2),
+    (list, "pop"): (0, 1),
+    (dict, "pop"): (1, 2),
+    (dict, "update"): (1, 1),
+    (set, "update"): (0, 100),
+}
 
 
 def _append(f: Frame, node: ast.Call, of: Typed) -> Typed:
@@ -87,9 +114,11 @@ def _pop_left(f: Frame, node: ast.Call, of: Typed) -> Typed:
 
 def _copy(f: Frame, node: ast.Call, of: Typed) -> Typed:
     assert isinstance(of.kind, ListType)
-    if of.kind.default is not None:
-        raise NotTypedError(f"it copies {of.kind} with a limit, or a defaultdict")
-    return copied(f, node, of, of.kind.kind)
+    if of.kind.default not in (None, BOUNDED):
+        raise NotTypedError(f"it copies a {of.kind.kind.__name__} with defaults")
+    made = copied(f, node, of, of.kind.kind)
+    most = Typed(INT, (f.w.load("i64", f.w.at(of.number, LAST_WORD)),))
+    return made if of.kind.default is None else bounded(f, made, most)
 
 
 def _clear(f: Frame, node: ast.Call, of: Typed) -> Typed:
@@ -130,8 +159,7 @@ def _remove(f: Frame, node: ast.Call, of: Typed) -> Typed:
 
 
 def _get(f: Frame, node: ast.Call, of: Typed) -> Typed:
-    default = f.settled(f.evaluated(node.args[1])) if len(node.args) > 1 else _NOTHING
-    return _looked_up(f, node, of, default, take=False)
+    return _looked_up(f, node, of, take=False)
 
 
 def _pop_key(f: Frame, node: ast.Call, of: Typed) -> Typed:
@@ -139,13 +167,14 @@ def _pop_key(f: Frame, node: ast.Call, of: Typed) -> Typed:
         at = present(f, of, f.evaluated(node.args[0]))
         found = removed(f, of, Typed(INT, (at,)))
         return found if found.kind is UNKNOWN else split(found)[1]
-    return _looked_up(f, node, of, f.settled(f.evaluated(node.args[1])), take=True)
+    return _looked_up(f, node, of, take=True)
 
 
-def _looked_up(f: Frame, node: ast.Call, of: Typed, default: Typed, take: bool) -> Typed:
+def _looked_up(f: Frame, node: ast.Call, of: Typed, take: bool) -> Typed:
     """The value of a key, or a default; the key is taken out if ``take``."""
     assert isinstance(of.kind, ListType)
     key = f.settled(f.there(f.evaluated(node.args[0])))
+    default = f.settled(f.evaluated(node.args[1])) if len(node.args) > 1 else _NOTHING
     place = f.program.results.get((f.path, id(node), "get"), UNKNOWN)
     item = of.kind.item
     value = item.items[1] if isinstance(item, Tuple) else UNKNOWN
@@ -165,8 +194,31 @@ def _looked_up(f: Frame, node: ast.Call, of: Typed, default: Typed, take: bool) 
     return f.get(result)
 
 
+def _pop_item(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    del node
+    return removed(f, of, Typed(INT, ("-1",), known=-1))
+
+
+def _most_common(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    count = f.math.integer(f.there(f.evaluated(node.args[0]))) if node.args else Typed(INT, (str(2**62),))
+    pairs = loops.as_list(f, node, Typed(Iterated(source=loops.of_dict(f, of, "items"))))
+    if pairs.kind is UNKNOWN or (isinstance(pairs.kind, ListType) and pairs.kind.item is UNKNOWN):
+        return pairs
+    loops.loop(f, pairs, lambda pair: equal_to_itself(f, split(pair)[1]))
+    return f.call(node, most_common, [pairs, count], {})
+
+
+def _rotate(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    by = f.math.integer(f.there(f.evaluated(node.args[0]))) if node.args else Typed(INT, ("1",), known=1)
+    f.call(node, rotated, [of, by], {})
+    is_turned = f.w.emit(f"zext i1 {f.w.emit(f'icmp sgt i64 {length(f, of).number}, 1')} to i64")
+    f.w.store("i64", f.w.emit(f"add i64 {changes_of(f, of)}, {is_turned}"), f.w.at(of.number, 3))
+    return _NOTHING
+
+
 def _set_default(f: Frame, node: ast.Call, of: Typed) -> Typed:
-    key, default = (f.settled(f.evaluated(one)) for one in node.args)
+    key, *given = (f.settled(f.evaluated(one)) for one in node.args)
+    default = given[0] if given else _NOTHING
     new, end = f.w.name("new"), f.w.name("end")
     f.w.branch(f.w.emit(f"icmp slt i64 {found_at(f, of, key)}, 0"), new, end)
     f.w.block(new)
@@ -189,6 +241,31 @@ def _discard(f: Frame, node: ast.Call, of: Typed) -> Typed:
     return _NOTHING
 
 
+def _add_all(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    for one in node.args:
+        items = f.evaluated(one)
+        if is_set(items):
+            updated(f, node, ast.BitOr(), of, items)
+        else:
+            loops.loop(f, items, lambda item: added(f, of, item))
+    return _NOTHING
+
+
+def _other_set(f: Frame, node: ast.Call) -> Typed:
+    other = f.evaluated(node.args[0]) if len(node.args) == 1 else _NOTHING
+    if not is_set(other):
+        raise NotTypedError("it calls a method of a set with something else than a set")
+    return other
+
+
+def _by_operator(operator: ast.operator) -> Callable[[Frame, ast.Call, Typed], Typed]:
+    return lambda f, node, of: of_sets(f, node, operator, of, _other_set(f, node))
+
+
+def _by_comparison(operator: ast.cmpop) -> Callable[[Frame, ast.Call, Typed], Typed]:
+    return lambda f, node, of: compared_sets(f, operator, of, _other_set(f, node))
+
+
 def _extend_left(f: Frame, node: ast.Call, of: Typed) -> Typed:
     first = Typed(INT, ("0",), known=0)
     items = loops.taken_now(f, node, f.evaluated(node.args[0]))
@@ -197,6 +274,9 @@ def _extend_left(f: Frame, node: ast.Call, of: Typed) -> Typed:
 
 
 def _update(f: Frame, node: ast.Call, of: Typed) -> Typed:
+    assert isinstance(of.kind, ListType)
+    if of.kind.default is COUNTER:
+        raise NotTypedError("it updates a Counter")
     items = f.there(f.evaluated(node.args[0]))
     if loops.is_record(items):
         items = Typed(Iterated(fixed=loops.parts(f, items, "items")))
@@ -229,6 +309,7 @@ _OF_DEQUES: dict[str, Any] = _COMMON | {
     "pop": _pop,
     "extend": _extend,
     "extendleft": _extend_left,
+    "rotate": _rotate,
 }
 
 
@@ -239,9 +320,21 @@ def _views(which: str) -> Callable[[Frame, ast.Call, Typed], Typed]:
 
 _VIEWS = {which: _views(which) for which in ("keys", "values", "items")}
 _OF_DICTS: dict[str, Any] = (
-    _COMMON | _VIEWS | {"get": _get, "pop": _pop_key, "setdefault": _set_default, "update": _update}
+    _COMMON
+    | _VIEWS
+    | {"get": _get, "pop": _pop_key, "popitem": _pop_item, "setdefault": _set_default, "update": _update}
 )
-_OF_SETS: dict[str, Any] = _COMMON | {"add": _add, "discard": _discard, "remove": _remove}
+_OF_SETS: dict[str, Any] = _COMMON | {
+    "add": _add,
+    "discard": _discard,
+    "remove": _remove,
+    "update": _add_all,
+    "union": _by_operator(ast.BitOr()),
+    "intersection": _by_operator(ast.BitAnd()),
+    "difference": _by_operator(ast.Sub()),
+    "issubset": _by_comparison(ast.LtE()),
+    "issuperset": _by_comparison(ast.GtE()),
+}
 
 
 _METHODS: dict[type, dict[str, Any]] = {list: _OF_LISTS, deque: _OF_DEQUES, dict: _OF_DICTS, set: _OF_SETS}
@@ -252,13 +345,21 @@ def record_method(f: Frame, node: ast.Call, of: Typed, name: str) -> Typed:
     assert isinstance(of.kind, Instance)
     if name in ("keys", "values", "items") and not node.args:
         return Typed(Iterated(fixed=loops.parts(f, of, name)))
-    if name == "get" and node.args and not node.keywords:
+    if name == "get" and 1 <= len(node.args) <= 2 and not node.keywords:
         key = f.evaluated(node.args[0])
+        default = f.settled(f.evaluated(node.args[1])) if len(node.args) > 1 else _NOTHING
         if isinstance(key.known, str):
-            if key.known in of.kind.layout.fields:
-                return item_of(f, of, key)
-            return f.evaluated(node.args[1]) if len(node.args) > 1 else _NOTHING
+            return item_of(f, of, key) if key.known in of.kind.layout.fields else default
+        if key.kind is TEXT:
+            return _found_in_record(f, node, of, key, default)
     raise NotTypedError(f"it calls .{name}() of a dict")
+
+
+def _found_in_record(f: Frame, node: ast.Call, of: Typed, key: Typed, default: Typed) -> Typed:
+    has, lacks, end = f.w.name("has"), f.w.name("lacks"), f.w.name("end")
+    f.w.branch(f.compare(ast.In(), key, of).number, has, lacks)
+    sides: list[tuple[str, Callable[[], Typed]]] = [(has, lambda: item_of(f, of, key)), (lacks, lambda: default)]
+    return choice(f, (f.path, id(node), "get"), sides, end)
 
 
 def method_row(f: Frame, of: Typed, name: str, arguments: list[Typed]) -> Typed:

@@ -15,6 +15,7 @@ from ..types import INT, NONE, UNKNOWN, Instance, Iterated, ListType, NotTypedEr
 from .comparisons import condition
 from .containers import item_of, store_field, store_item
 from .expressions import attribute_of, binary
+from .library.sets import OF_SETS, is_set, updated
 from .loops import as_list, assign_target, extended, fixed_names, loop
 
 __all__ = ["STATEMENTS", "store_attribute", "stored"]
@@ -61,6 +62,11 @@ def _augmented(f: Frame, node: ast.AugAssign) -> None:
 def _added(f: Frame, node: ast.AugAssign, old: Typed) -> Typed | None:
     """What ``old op= value`` gives; None for a list, which has been extended."""
     if isinstance(old.kind, ListType):
+        if is_set(old) and isinstance(node.op, OF_SETS):
+            if not is_set(other := f.evaluated(node.value)):
+                raise NotTypedError(f"it computes {type(node.op).__name__}= of a set and {other.kind}")
+            updated(f, node, node.op, old, other)
+            return None
         if not isinstance(node.op, ast.Add):
             raise NotTypedError(f"it computes {type(node.op).__name__}= of {old.kind}")
         extended(f, node, old, f.evaluated(node.value))
@@ -183,6 +189,8 @@ def _try(f: Frame, node: ast.Try) -> bool:
     tried = [one for part in (*node.body, *node.orelse) for one in ast.walk(part)]
     if node.finalbody and any(isinstance(one, leaves) for one in tried):
         raise NotTypedError("it leaves what is tried, and something comes finally")
+    if node.handlers and any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in tried):
+        raise NotTypedError("it yields where an exception is handled, which ends a generator that is left")
     ends = f.follow(node.body) or f.follow(node.orelse)
     return f.follow(node.finalbody) or ends
 

@@ -7,17 +7,20 @@ import functools
 import math
 import sys
 from abc import ABCMeta
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 from .....engine import Value
 from ....backends.llvm.ir_builder import constant
-from ...frame import Frame, split
+from ...constants import constant_of
+from ...frame import Frame, LocalFunction, split
 from ...ir.arithmetic import Typed
 from ...types import (
     BOOL,
     BOUNDED,
+    COUNTER,
     EITHER,
     FLOAT,
     INT,
@@ -47,18 +50,22 @@ from ..containers import (
     appended,
     bounded,
     copied,
+    item_of,
     length,
     load_field,
+    made_counter,
     made_list,
     made_record,
     store_item,
 )
-from ..expressions import OPERATORS, binary, tuple_of
+from ..expressions import binary, tuple_of
 from ..keys import equal_to_itself, has_own
 from . import reductions
 from .in_python import sorted_by, sorted_list, transposed
+from .sets import as_they_came, is_set
+from .texts import of_text
 
-__all__ = ["BUILTINS", "ordered", "to_int"]
+__all__ = ["BUILTINS", "from_keys", "ordered", "to_int"]
 
 _NOTHING = Typed(NONE)
 #: A float of this size is no int of 64 bits.
@@ -67,7 +74,7 @@ _LARGE = 2.0**62
 
 def _one(f: Frame, node: ast.Call) -> Typed:
     if len(node.args) != 1 or node.keywords:
-        raise NotTypedError(f"it calls {ast.unparse(node.func)} with {len(node.args)} arguments")
+        raise NotTypedError(f"it calls {ast.unparse(node.func)} with another number of arguments")
     return f.there(f.evaluated(node.args[0]))
 
 
@@ -96,17 +103,26 @@ def _extreme(f: Frame, node: ast.Call, largest: bool) -> Typed:
     named = {one.arg: one.value for one in node.keywords}
     if set(named) - {"key", "default"}:
         raise NotTypedError("it calls max or min with other keywords")
-    key = _key_of(f, node, named.get("key"))
     if len(node.args) == 1:
-        default = f.settled(f.evaluated(named["default"])) if "default" in named else None
-        return reductions.extreme(f, node, f.evaluated(node.args[0]), largest, key, default)
-    items: list[Typed] = []
-    for one in node.args:
-        if isinstance(one, ast.Starred):
-            items += split(_as_tuple(f, node, f.evaluated(one.value)))
+        items = f.evaluated(node.args[0])
+        key, default = None, None
+        for one in node.keywords:  # in this order
+            if one.arg == "key":
+                key = _key_of(f, node, one.value)
+            else:
+                default = f.settled(f.evaluated(one.value))
+        if key is None and is_set(items):
+            items = as_they_came(items)
+        return reductions.extreme(f, node, items, largest, key, default)
+    if "default" in named:
+        raise NotTypedError("it calls max or min of several things with a default")
+    given: list[Typed] = []
+    for each in node.args:
+        if isinstance(each, ast.Starred):
+            given += split(_as_tuple(f, node, f.evaluated(each.value)))
         else:
-            items.append(f.there(f.settled(f.evaluated(one))))
-    return reductions.extreme(f, node, items, largest, key)
+            given.append(f.there(f.settled(f.evaluated(each))))
+    return reductions.extreme(f, node, given, largest, _key_of(f, node, named.get("key")))
 
 
 def _as_tuple(f: Frame, node: ast.AST, over: Typed) -> Typed:
@@ -120,6 +136,11 @@ def _key_of(f: Frame, node: ast.AST, key: ast.expr | None) -> Callable[[Typed], 
     """What computes the key of an item."""
     if key is None:
         return None
+    if isinstance(key, ast.Attribute) and key.attr == "get" and isinstance(key.value, ast.Name):
+        of = f.there(f.evaluated(key.value))
+        if isinstance(of.kind, ListType) and of.kind.kind is dict:
+            plain = Typed(ListType(of.kind.cell, dict), of.parts)  # a defaultdict makes nothing then
+            return lambda item: item_of(f, plain, item)
     function = f.evaluated(key)
     if function.kind is NONE:
         return None
@@ -129,19 +150,20 @@ def _key_of(f: Frame, node: ast.AST, key: ast.expr | None) -> Callable[[Typed], 
 def _applied(f: Frame, node: ast.AST, function: Typed, *items: Typed) -> Typed:
     """A function of a value, or of several."""
     settled = [f.settled(item) for item in items]
-    if not isinstance(function.kind, Static):
-        return f.apply((node, "key"), function, settled, {})
-    if function.kind.thing in OPERATORS:
-        return f.apply((node, "key"), function, settled, {})
-    return f.call((node, "key"), function.kind.thing, settled, {})
+    return f.apply((node, "key"), function, settled, {})
 
 
 def _sorted(f: Frame, node: ast.Call) -> Typed:
-    return ordered(f, node, _items(f, node, node.args[0]))
+    if len(node.args) != 1:
+        raise NotTypedError("it sorts with several arguments")
+    over = f.evaluated(node.args[0])
+    if is_set(over) and not any(one.arg == "key" for one in node.keywords):
+        over = as_they_came(over)
+    return ordered(f, node, _items(f, node, over))
 
 
-def _items(f: Frame, node: ast.AST, of: ast.expr) -> Typed:
-    items = loops.as_list(f, node, f.evaluated(of))
+def _items(f: Frame, node: ast.AST, over: Typed) -> Typed:
+    items = loops.as_list(f, node, over)
     if isinstance(items.kind, ListType) and items.kind.kind in (set, frozenset):
         raise NotTypedError("it goes over a set")
     return made_list(f, (node, "items"), split(items)) if isinstance(items.kind, Tuple) else items
@@ -155,10 +177,12 @@ def ordered(f: Frame, node: ast.Call, items: Typed) -> Typed:
         raise NotTypedError("it sorts with other keywords")
     if items.kind is UNKNOWN:
         return items
-    is_reversed = (
-        truth(f, f.evaluated(named["reverse"])) if "reverse" in named else Typed(BOOL, ("false",), known=False)
-    )
-    key = _key_of(f, node, named.get("key"))
+    key, is_reversed = None, Typed(BOOL, ("false",), known=False)
+    for one in node.keywords:  # in this order
+        if one.arg == "key":
+            key = _key_of(f, node, one.value)
+        else:
+            is_reversed = truth(f, f.evaluated(one.value))
     if key is None:
         loops.loop(f, items, lambda item: _in_order(f, item))
         return f.call(node, sorted_list, [items, is_reversed], {})
@@ -179,8 +203,9 @@ def _in_order(f: Frame, key: Typed) -> None:
 def _sum(f: Frame, node: ast.Call) -> Typed:
     if node.keywords or not 1 <= len(node.args) <= 2:
         raise NotTypedError("it calls sum with keywords")
-    start = f.evaluated(node.args[1]) if len(node.args) > 1 else Typed(INT, ("0",), known=0)
-    return reductions.summed(f, node, f.evaluated(node.args[0]), start, is_compensated=sys.version_info >= (3, 12))
+    items = f.evaluated(node.args[0])
+    start = f.settled(f.evaluated(node.args[1])) if len(node.args) > 1 else Typed(INT, ("0",), known=0)
+    return reductions.summed(f, node, items, start, is_compensated=sys.version_info >= (3, 12))
 
 
 def to_int(f: Frame, number: str) -> Typed:
@@ -196,16 +221,27 @@ def _int(f: Frame, node: ast.Call) -> Typed:
         return f.math.integer(value)
     if is_plain(value.kind):
         return to_int(f, value.number)
+    if value.kind is TEXT:
+        return of_text(f, value, "int", int, INT)
     return _refused(value, "int")
+
+
+def _str(f: Frame, node: ast.Call) -> Typed:
+    value = _one(f, node)
+    if value.kind is INT and type(value.known) is int:
+        return constant_of(f.program, str(value.known))
+    return value if value.kind is TEXT else _refused(value, "str")
+
+
+def _ord(f: Frame, node: ast.Call) -> Typed:
+    value = _one(f, node)
+    return of_text(f, value, "ord", ord, INT) if value.kind is TEXT else _refused(value, "ord")
 
 
 def _float(f: Frame, node: ast.Call) -> Typed:
     value = _one(f, node)
-    if isinstance(value.known, str) and value.kind is TEXT:
-        try:
-            return Typed(FLOAT, (constant(float(value.known)),))
-        except ValueError:
-            raise NotTypedError("it makes a float of a text that is none") from None
+    if value.kind is TEXT:
+        return of_text(f, value, "float", float, FLOAT)
     if value.kind in (INT, BOOL) or is_plain(value.kind):
         return Typed(FLOAT, f.math.real(value).parts)
     return _refused(value, "float")
@@ -261,6 +297,8 @@ def _dict(f: Frame, node: ast.Call) -> Typed:
         if node.args or any(one.arg is None for one in node.keywords):
             raise NotTypedError("it makes a dict of another")
         return made_record(f, {str(one.arg): f.settled(f.evaluated(one.value)) for one in node.keywords})
+    if len(node.args) > 1:
+        raise NotTypedError("it makes a dict of several arguments")
     made = made_list(f, node, [], dict)
     if node.args:
         over = f.there(f.evaluated(node.args[0]))
@@ -273,13 +311,44 @@ def _dict(f: Frame, node: ast.Call) -> Typed:
     return made
 
 
+def from_keys(f: Frame, node: ast.Call) -> Typed:
+    """``dict.fromkeys(keys, value)``."""
+    if not 1 <= len(node.args) <= 2 or node.keywords:
+        raise NotTypedError("it calls fromkeys() with keywords")
+    over, *given = (f.evaluated(one) for one in node.args)
+    value = f.settled(given[0]) if given else _NOTHING
+    made = made_list(f, node, [], dict)
+    loops.loop(f, over, lambda key: store_item(f, made, key, value))
+    return made
+
+
 def _defaultdict(f: Frame, node: ast.Call) -> Typed:
     factory = f.evaluated(node.args[0]) if len(node.args) == 1 and not node.keywords else _NOTHING
-    if not isinstance(factory.kind, Static) or factory.kind.thing not in DEFAULTS:
-        raise NotTypedError("it makes a defaultdict of something else than a class of Python's own")
+    default: Any = getattr(factory.kind, "thing", None)
+    is_known = isinstance(default, (FunctionType, LocalFunction)) and not factory.parts
+    if not is_known and (not isinstance(factory.kind, Static) or default not in DEFAULTS):
+        raise NotTypedError("it makes a defaultdict of something else than a class of Python's own, or a function")
     made = made_list(f, node, [], dict)
     assert isinstance(made.kind, ListType)
-    return Typed(ListType(made.kind.cell, dict, default=factory.kind.thing), made.parts)
+    return Typed(ListType(made.kind.cell, dict, default=default), made.parts)
+
+
+def _counter(f: Frame, node: ast.Call) -> Typed:
+    if len(node.args) > 1 or node.keywords:
+        raise NotTypedError("it makes a Counter of several arguments")
+    over = f.there(f.evaluated(node.args[0])) if node.args else None
+    if over is not None and (loops.is_record(over) or getattr(over.kind, "kind", None) is dict):
+        raise NotTypedError("it makes a Counter of a dict")
+    counts = made_counter(f, node)
+
+    def count(item: Typed) -> None:
+        item = f.settled(item)
+        one = Typed(INT, ("1",), known=1)
+        store_item(f, counts, item, f.math.of_ints("add", f.math.integer(item_of(f, counts, item)), one))
+
+    if over is not None:
+        loops.loop(f, over, count)
+    return counts
 
 
 def _partial(f: Frame, node: ast.Call) -> Typed:
@@ -335,7 +404,7 @@ def _zip(f: Frame, node: ast.Call) -> Typed:
     if not node.args or len(strict) < len(node.keywords):
         raise NotTypedError("it calls zip with keywords")
     if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
-        rows = _items(f, node, node.args[0].value)
+        rows = _items(f, node, f.evaluated(node.args[0].value))
         made = f.call(node, transposed, [rows], {})
         return Typed(Iterated(source=loops.source_of(f, made)))
     if any(isinstance(one, ast.Starred) for one in node.args):
@@ -350,10 +419,25 @@ def _enumerate(f: Frame, node: ast.Call) -> Typed:
         raise NotTypedError("it calls enumerate with other arguments")
     over = f.there(f.evaluated(node.args[0]))
     start = f.math.integer(f.there(f.evaluated(starts[0]))) if starts else Typed(INT, ("0",), known=0)
+    if isinstance(over.kind, Iterated) and over.kind.run is not None:
+        return Typed(Iterated(run=lambda give: _counted(f, over, start, give)))
     fixed = loops.fixed_items(f, over)
     if fixed is not None and start.known is not None:
         return Typed(Iterated(fixed=[_numbered(f, start.known + i, item) for i, item in enumerate(fixed)]))
     return Typed(Iterated(source=loops.enumerated(f, loops.source_of(f, over), start)))
+
+
+def _counted(f: Frame, over: Typed, start: Typed, give: Callable[[Typed], None]) -> None:
+    """``enumerate`` of what is computed item by item."""
+    place = f.w.allocate("i64")
+    f.w.store("i64", start.number, place)
+
+    def number(item: Typed) -> None:
+        at = f.w.load("i64", place)
+        f.w.store("i64", f.w.emit(f"add i64 {at}, 1"), place)
+        give(tuple_of([Typed(INT, (at,)), f.settled(item)]))
+
+    loops.loop(f, over, number)
 
 
 def _numbered(f: Frame, number: int, item: Callable[[], Typed]) -> Callable[[], Typed]:
@@ -365,11 +449,7 @@ def _reversed(f: Frame, node: ast.Call) -> Typed:
 
 
 def _map(f: Frame, node: ast.Call) -> Typed:
-    if len(node.args) != 2:
-        raise NotTypedError("it calls map with several lists")
     function, over = f.evaluated(node.args[0]), f.evaluated(node.args[1])
-    if isinstance(function.kind, Static) and function.kind.thing in BUILTINS:
-        raise NotTypedError("it maps a function of Python's own")
     return Typed(Iterated(run=lambda give: loops.loop(f, over, lambda item: give(_applied(f, node, function, item)))))
 
 
@@ -381,19 +461,28 @@ def _reduce(f: Frame, node: ast.Call) -> Typed:
 
 def _iter(f: Frame, node: ast.Call) -> Typed:
     over = _one(f, node)
-    if isinstance(over.kind, Iterated):
+    if isinstance(over.kind, Iterated) and over.kind.run is not None:
         return over
     fixed = loops.fixed_items(f, over)
-    return Typed(Iterated(fixed=fixed)) if fixed is not None else Typed(Iterated(source=loops.source_of(f, over)))
+    source = loops.source_of(f, over) if fixed is None else None
+    return Typed(Iterated(source=source, fixed=fixed, is_iterator=True))
+
+
+def _next(f: Frame, node: ast.Call) -> Typed:
+    over, *default = (f.evaluated(one) for one in node.args)
+    if not isinstance(over.kind, Iterated) or (over.kind.run is None and not over.kind.is_iterator):
+        raise NotTypedError("it calls next() of what is no generator")
+    return reductions.first(f, node, over, f.settled(default[0]) if default else None)
 
 
 def _product(f: Frame, node: ast.Call) -> Typed:
-    starts = [f.settled(f.evaluated(one.value)) for one in node.keywords if one.arg == "start"]
-    if len(node.args) != 1 or len(starts) != len(node.keywords):
+    if len(node.args) != 1 or any(one.arg != "start" for one in node.keywords):
         raise NotTypedError("it calls prod with other arguments")
+    items = f.evaluated(node.args[0])
+    starts = [f.settled(f.evaluated(one.value)) for one in node.keywords]
     start = starts[0] if starts else Typed(INT, ("1",), known=1)
     multiplied = lambda one, other: binary(f, node, ast.Mult(), one, other)  # noqa: E731
-    return reductions.folded(f, node, multiplied, f.evaluated(node.args[0]), start)
+    return reductions.folded(f, node, multiplied, items, start)
 
 
 def _filter(f: Frame, node: ast.Call) -> Typed:
@@ -445,7 +534,9 @@ def _is_of(f: Frame, value: Typed, of: Typed) -> Typed:
     if isinstance(value.kind, Instance):
         own: Any = value.kind.layout.kind.__mro__
     elif isinstance(value.kind, ListType):
-        own = (value.kind.kind,) if value.kind.default in (None, BOUNDED) else (defaultdict, dict)
+        is_counter = value.kind.default is COUNTER
+        more = () if value.kind.default in (None, BOUNDED) else (Counter if is_counter else defaultdict,)
+        own = (*more, value.kind.kind)
     else:
         own = value.kind.kind.__mro__ if isinstance(value.kind, Tuple) else _CLASSES.get(value.kind)
     is_known = own is not None and all(isinstance(kind, Static) and _is_asked(own, kind.thing) for kind in asked)
@@ -453,6 +544,17 @@ def _is_of(f: Frame, value: Typed, of: Typed) -> Typed:
         raise NotTypedError(f"it asks of which class {value.kind} is")
     found = any(isinstance(kind, Static) and kind.thing in (*own, object) for kind in asked)
     return Typed(BOOL, ("true" if found else "false",), known=found)
+
+
+def _taking(least: int, most: int, write: Callable[[Frame, ast.Call], Typed]) -> Callable[[Frame, ast.Call], Typed]:
+    """A function that is given so many arguments, and none by name."""
+
+    def checked(f: Frame, node: ast.Call) -> Typed:
+        if node.keywords or not least <= len(node.args) <= most:
+            raise NotTypedError(f"it calls {ast.unparse(node.func)} with another number of arguments")
+        return write(f, node)
+
+    return checked
 
 
 BUILTINS: dict[Any, Any] = {
@@ -463,28 +565,32 @@ BUILTINS: dict[Any, Any] = {
     sum: _sum,
     int: _int,
     float: _float,
-    bool: _bool,
+    bool: _taking(1, 1, _bool),
+    str: _str,
+    ord: _ord,
     round: _round,
     pow: _power,
-    divmod: _divmod,
+    divmod: _taking(2, 2, _divmod),
     list: _list,
     deque: _deque,
     dict: _dict,
     defaultdict: _defaultdict,
+    Counter: _counter,
     functools.partial: _partial,
-    set: _set,
+    set: _taking(0, 1, _set),
     sorted: _sorted,
-    tuple: _tuple,
-    isinstance: _isinstance,
-    any: lambda f, node: reductions.tested(f, f.evaluated(node.args[0]), True),
-    all: lambda f, node: reductions.tested(f, f.evaluated(node.args[0]), False),
+    tuple: _taking(0, 1, _tuple),
+    isinstance: _taking(2, 2, _isinstance),
+    any: _taking(1, 1, lambda f, node: reductions.tested(f, f.evaluated(node.args[0]), True)),
+    all: _taking(1, 1, lambda f, node: reductions.tested(f, f.evaluated(node.args[0]), False)),
     range: _range,
     zip: _zip,
     enumerate: _enumerate,
-    reversed: _reversed,
-    map: _map,
-    filter: _filter,
-    functools.reduce: _reduce,
+    reversed: _taking(1, 1, _reversed),
+    map: _taking(2, 2, _map),
+    filter: _taking(2, 2, _filter),
+    functools.reduce: _taking(2, 3, _reduce),
     iter: _iter,
+    next: _taking(1, 2, _next),
     math.prod: _product,
 }

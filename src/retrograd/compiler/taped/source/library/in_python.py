@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 __all__ = [
-    *("COMBINATIONS", "ITERTOOLS", "bisect_left", "bisect_right", "chained", "count_of", "equal_lists", "heapify"),
-    *("heappop", "heappush", "heappushpop", "heapreplace", "insert_sorted", "power_of_ints", "product_of"),
-    *("reversed_in_place", "sorted_by", "sorted_list", "transposed"),
+    *("COMBINATIONS", "ITERTOOLS", "bisect_left", "bisect_right", "chained", "count_of", "equal_lists", "every"),
+    *("every_backwards", "heapify", "heappop", "heappush", "heappushpop", "heapreplace", "insert_sorted"),
+    *("insert_sorted_left", "most_common", "nlargest", "nsmallest", "power_of_ints", "product_of"),
+    *("reversed_in_place", "rotated", "sorted_by", "sorted_list", "transposed"),
 ]
 
 
@@ -59,6 +61,48 @@ def power_of_ints(base: int, power: int) -> int:
 def insert_sorted(items: list[Any], item: Any) -> None:
     """``bisect.insort(items, item)``."""
     items.insert(bisect_right(items, item), item)
+
+
+def insert_sorted_left(items: list[Any], item: Any) -> None:
+    """``bisect.insort_left(items, item)``."""
+    items.insert(bisect_left(items, item), item)
+
+
+def every(items: list[Any], start: int, stop: int, step: int) -> list[Any]:
+    """``items[start:stop:step]``, with a step above 0."""
+    count = len(items)
+    i = max(start + count, 0) if start < 0 else start
+    end = stop + count if stop < 0 else min(stop, count)
+    made: list[Any] = []
+    while i < end:
+        made.append(items[i])
+        i += step
+    return made
+
+
+def every_backwards(items: list[Any], start: int, stop: int, step: int) -> list[Any]:
+    """``items[start:stop:step]``, with a step below 0."""
+    count = len(items)
+    i = start + count if start < 0 else min(start, count - 1)
+    end = max(stop + count, -1) if stop < 0 else stop
+    made: list[Any] = []
+    while i > end and i >= 0:
+        made.append(items[i])
+        i += step
+    return made
+
+
+def rotated(items: deque[Any], count: int) -> None:
+    """``items.rotate(count)``."""
+    if len(items) > 1:
+        for _ in range(count % len(items)):
+            items.appendleft(items.pop())
+
+
+def most_common(pairs: list[Any], count: int) -> list[Any]:
+    """``counter.most_common(count)``, given its items."""
+    ordered = sorted_by(pairs, [pair[1] for pair in pairs], True)
+    return ordered[: max(count, 0)]
 
 
 def count_of(items: list[Any], item: Any) -> int:
@@ -111,9 +155,27 @@ def sorted_by(items: list[Any], keys: list[Any], reverse: bool) -> list[Any]:
     return [items[i] for i in order]
 
 
-def bisect_left(items: list[Any], item: Any) -> int:
-    """``bisect.bisect_left(items, item)``."""
-    low, high = 0, len(items)
+def nlargest(count: int, items: Iterable[Any], key: Any = None) -> list[Any]:
+    """``heapq.nlargest(count, items, key)``."""
+    made: list[Any] = []
+    if count > 0:  # else it reads nothing
+        made = sorted(items, key=key, reverse=True)[:count]
+    return made
+
+
+def nsmallest(count: int, items: Iterable[Any], key: Any = None) -> list[Any]:
+    """``heapq.nsmallest(count, items, key)``."""
+    made: list[Any] = []
+    if count > 0:
+        made = sorted(items, key=key)[:count]
+    return made
+
+
+def bisect_left(items: list[Any], item: Any, lo: int = 0, hi: int | None = None) -> int:
+    """``bisect.bisect_left(items, item, lo, hi)``."""
+    low, high = lo, len(items) if hi is None else hi
+    if low < 0 or high < 0:  # a high of -1 is the end
+        raise ValueError
     while low < high:
         middle = (low + high) // 2
         if items[middle] < item:
@@ -123,9 +185,11 @@ def bisect_left(items: list[Any], item: Any) -> int:
     return low
 
 
-def bisect_right(items: list[Any], item: Any) -> int:
-    """``bisect.bisect_right(items, item)``."""
-    low, high = 0, len(items)
+def bisect_right(items: list[Any], item: Any, lo: int = 0, hi: int | None = None) -> int:
+    """``bisect.bisect_right(items, item, lo, hi)``."""
+    low, high = lo, len(items) if hi is None else hi
+    if low < 0 or high < 0:  # a high of -1 is the end
+        raise ValueError
     while low < high:
         middle = (low + high) // 2
         if item < items[middle]:

@@ -15,7 +15,7 @@ from ..comparisons import compared, truth
 from ..expressions import binary
 from ..loops import loop
 
-__all__ = ["extreme", "folded", "summed", "tested"]
+__all__ = ["extreme", "first", "folded", "summed", "tested"]
 
 
 def summed(f: Frame, node: ast.Call, items: Typed, start: Typed, is_compensated: bool = False) -> Typed:
@@ -141,6 +141,29 @@ def folded(
 
     loop(f, items, take)
     return f.get(so_far.variable)
+
+
+def first(f: Frame, node: ast.Call, items: Typed, default: Typed | None) -> Typed:
+    """``next``: the first item, or a default; no item after it is computed."""
+    found = _Best(f, (f.path, id(node), "first"))
+    f.w.store("i64", "0", found.variable.place)  # nothing so far
+
+    def take(item: Typed) -> None:
+        item = f.settled(item)
+        found.widen(item.kind)
+        f.set(found.variable, item)
+        f.w.jump(f.loops[-1].end)
+        f.w.block(f.w.name("on"))
+
+    loop(f, items, take)
+    if default is not None:
+        found.widen(default.kind)
+        none, end = f.w.name("none"), f.w.name("end")
+        f.w.branch(f.w.emit(f"icmp eq i64 {f.w.load('i64', found.variable.place)}, 0"), none, end)
+        f.w.block(none)
+        f.set(found.variable, default)
+        f.w.block(end)
+    return f.get(found.variable)
 
 
 class _Best:
