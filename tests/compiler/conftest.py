@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import pytest
 from support.parts import require
 
 from retrograd.compiler import comparison, specializer, tier_up
+from retrograd.compiler.calls import overhead
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +26,13 @@ def _programs_are_their_functions(request: pytest.FixtureRequest, monkeypatch: p
 
     if not request.node.get_closest_marker("drops_programs"):
         monkeypatch.setattr(comparison.Comparisons, "_refute", fail)
+
+
+@pytest.fixture(autouse=True)
+def _no_clock_decides(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where traces take long, calls run as they are for a while: here however long they take, but for that test."""
+    if not request.node.get_closest_marker("asks_the_clock"):
+        monkeypatch.setattr(overhead, "_FREE", math.inf)
 
 
 @pytest.fixture

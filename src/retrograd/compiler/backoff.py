@@ -27,9 +27,10 @@ _CALLS = 256
 #: Of structures that came again, so many times as many traces are looked at: each may come once more. They are in vain,
 #: too, if each has answered so many calls on average: a trace takes as long as dozens of calls.
 _LONGER, _FEW_ANSWERS = 8, 2
-#: After so many calls in a row that had a structure of their own each, more than there are programs, so many are not
-#: looked at for each that is: to describe what comes once takes up to half as long as the function.
-_ALONE, _UNSEEN = 512, 15
+#: After so many calls in a row that had a structure of their own each, more than there are programs, or for which a
+#: program would take too long to make, so many are not looked at for each that is: to do so takes up to half as long as
+#: the function.
+_ALONE, _PUT_OFF, _UNSEEN = 512, 64, 15
 #: After so many storms in a row, each of which makes the pause four times as long, it stays the same.
 _MOST_PAUSES = 5
 
@@ -86,7 +87,7 @@ class Storm:
         self._rounds = 0
         self._paused = 0
         self._postponed = 0
-        self._alone, self._last_alone = 0, 0
+        self._in_a_row, self._last_missed = 0, 0
         self.structures: Structures = Structures()
 
     def calls(self) -> int:
@@ -96,22 +97,31 @@ class Storm:
     def forget(self) -> None:
         """The next call is looked up again."""
         self._traces.clear()
-        self._rounds = self._alone = 0
+        self._rounds = self._in_a_row = 0
         self.structures = Structures()
         self._cache.pause(0)
 
     def postponed(self) -> None:
         """A call was not traced that no program answers."""
         self._postponed += 1
+        self._missed(_PUT_OFF)
 
     def alone(self) -> None:
         """A call had a structure of its own, and ran eagerly."""
+        self._missed(_ALONE)
+
+    def _missed(self, most: int) -> None:
+        """A call ran eagerly and is not traced: after so many in a row, most are not looked at."""
         calls = self._cache.calls()
-        self._alone = self._alone + 1 if calls == self._last_alone + 1 else 0
-        self._last_alone = calls
-        if self._alone >= _ALONE:
-            self._paused += _UNSEEN
-            self._cache.pause(_UNSEEN)
+        self._in_a_row = self._in_a_row + 1 if calls == self._last_missed + 1 else 0
+        self._last_missed = calls
+        if self._in_a_row >= most:
+            self.pause(_UNSEEN)
+
+    def pause(self, calls: int) -> None:
+        """So many calls run as they are."""
+        self._paused += calls
+        self._cache.pause(calls)
 
     def learned(self) -> None:
         """What comes next is traced otherwise: the programs until now say nothing of those from now on."""
@@ -162,6 +172,5 @@ class Storm:
             return True
         self._rounds = min(self._rounds + 1, _MOST_PAUSES)
         pause = times * 4 * 4**self._rounds
-        self._paused += pause
-        self._cache.pause(pause)
+        self.pause(pause)
         return True

@@ -163,6 +163,10 @@ class Specializer:
         """Whether a call of new arguments is traced if one like it comes again, and not yet."""
         return self._watch.awaits_another(differentiate_first, arguments)
 
+    def pause(self, calls: int) -> None:
+        """So many of the next calls run as they are."""
+        self._storm.pause(calls)
+
     def forget(self) -> None:
         """Drop every specialization."""
         self._examples.clear()

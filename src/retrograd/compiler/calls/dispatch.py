@@ -20,6 +20,7 @@ from ..tracing.recorder import active_recorder
 from .eager import EagerRunner, Method, Result, answer
 from .fused_node import FusedCall, FusedOperation
 from .outputs import Outputs
+from .overhead import Overhead, now
 from .signature import Signature
 
 __all__ = ["Dispatcher", "no_first_argument"]
@@ -60,11 +61,14 @@ class Dispatcher:
         self.cache: engine.SpecializationCache = engine.SpecializationCache(self._missed, Index, Reason)
         self.taped: TapedCalls = TapedCalls(function, options, eager, self.cache)
         self.specializer: Specializer = Specializer(function, self.cache, options, eager, causes, self.taped)
+        self._overhead = Overhead(self.cache.calls, self.specializer.pause)
+        eager.overhead = self._overhead
 
     def forget(self) -> None:
         """Drop all programs and code."""
         self.specializer.forget()
         self.taped.forget()
+        self._overhead.forget()
 
     def answered(self) -> int:
         """How many calls programs and code have answered."""
@@ -94,9 +98,10 @@ class Dispatcher:
         method = Method(kind)
         if method is Method.GRADIENTS and not arguments:
             raise no_first_argument()
-        if method is Method.CALL:
-            return [self._answered(method, arguments, reason)]
-        return self._answered(method, arguments, reason)  # nothing after it may fail: gradients have been added
+        began = now()
+        found = self._answered(method, arguments, reason)  # nothing after it may fail: gradients have been added
+        self._overhead.missed(began)
+        return [found] if method is Method.CALL else found
 
     def _plainly(self, kind: str, arguments: tuple[Any, ...]) -> Any:
         """The function itself, with as little besides as can be: it may run so in nearly every call."""

@@ -13,6 +13,7 @@ from ...autodiff.sweeps import first_derivatives
 from ...engine import Value
 from ...engine.pytree import Structure, flatten, new_leaves, single_output
 from ..reports.reasons import Cause
+from .overhead import Overhead, now
 from .signature import Gradient, Signature
 
 __all__ = ["EagerRunner", "Method", "Result", "answer", "number_of", "scalar", "sum_of"]
@@ -44,16 +45,22 @@ class EagerRunner:
 
     def __init__(self, function: Callable[..., Any], causes: Counter[Cause]) -> None:
         self._function, self._causes = function, causes
+        self.overhead: Overhead | None = None  #: what is told how long runs take
 
     def answer(self, method: Method, arguments: tuple[Any, ...], cause: Cause) -> Any:
         """Run the function for one call, and answer it."""
+        began = now()
         if not method.differentiates_first:
-            return answer(method, self.run(arguments, False, cause))
-        before = engine.set_recording(True)  # gradients are wanted even inside no_grad, as grad() gives them
-        try:
-            return answer(method, self.run(arguments, True, cause))
-        finally:
-            engine.set_recording(before)
+            found = answer(method, self.run(arguments, False, cause))
+        else:
+            before = engine.set_recording(True)  # gradients are wanted even inside no_grad, as grad() gives them
+            try:
+                found = answer(method, self.run(arguments, True, cause))
+            finally:
+                engine.set_recording(before)
+        if self.overhead is not None:
+            self.overhead.ran(began)
+        return found
 
     def run(self, arguments: tuple[Any, ...], differentiate_first: bool, cause: Cause | None = None) -> Result:
         """Run the function once. With ``differentiate_first``, the numbers of the first argument become variables."""
