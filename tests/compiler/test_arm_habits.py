@@ -540,3 +540,33 @@ def test_an_item_is_read_before_the_arguments_of_its_method() -> None:
     compiled = rg.compile(method)
     for point in [(-1.0, -1.0), (-0.5, 0.5), (0.1, 0.9), (1.5, 0.5)]:
         assert compiled(*map(rg.Value, point)).data == pytest.approx(method(*map(rg.Value, point)).data, rel=1e-12)
+
+
+def test_sums_of_what_passes() -> None:
+    """In loops in each other, too, in lists, and in an arm."""
+
+    def nested(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        rows = [xs[:4], xs[4:8], xs[8:]]
+        total = sum(p * x for p, row in zip(ps, rows, strict=False) for x in row if x > 0.1)
+        total += sum([p * p for p in ps if p > 0.2]) + len([1 for x in xs if x < ps[0]]) * ps[1]
+        if total > ps[2]:
+            total += sum(x * y * ps[3] for row in rows for x in row for y in row if x > y)
+        return total + sum((x * ps[4] for row in rows if row[0] > 0.0 for x in row if x > -0.5), ps[5])
+
+    assert is_converted(flips(nested, 40, bound=1e-11), traces=6)
+
+
+def test_the_warning_says_what_decides_how_long_a_list_is() -> None:
+    def filtered(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        return max([ps[0] * x for x in xs if x > ps[1]], default=0.0 * ps[0])
+
+    def grown(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+        hits = []
+        for x in xs:
+            if x > ps[1]:
+                hits.append(x * ps[0])
+        return max(hits, default=0.0 * ps[0])
+
+    for f, why in ((filtered, "decides how long a list is"), (grown, "append, which changes what a list has")):
+        with pytest.warns(rg.errors.CompileWarning, match=why):
+            flips(f, 60, warns=True, tier="vm")

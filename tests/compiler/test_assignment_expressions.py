@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from support.flipping import Function, each_of, flips, is_converted
+from support.flipping import Function, each_of, flips, is_answered
 
 from retrograd import math
 from retrograd.compiler.if_conversion.rewriting.assignment_expressions import write_as_assignments
@@ -60,7 +60,7 @@ def in_an_arm(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 @each_of(newton, in_tests, filters, in_an_arm)
 def test_one_program_answers(f: Function) -> None:
-    assert is_converted(flips(f, calls=40, bound=1e-9), traces=9)
+    assert is_answered(f, calls=40, bound=1e-9, traces=9)
 
 
 def last_of_any(ps: Sequence[Any], xs: Sequence[float]) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from support.flipping import Function, each_of, flips, is_converted
+from support.flipping import Function, each_of, flips, is_answered
 
 import retrograd as rg
 
@@ -71,7 +71,7 @@ def with_all_there(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 @each_of(moving_mean, taken_from_the_left, of_pairs, with_all_there)
 def test_one_program_answers(f: Function) -> None:
-    assert is_converted(flips(f, calls=30, tier="vm"), traces=8)
+    assert is_answered(f, calls=30, tier="vm", traces=8)
 
 
 def from_both_ends(ps: Sequence[Any], xs: Sequence[float]) -> Any:

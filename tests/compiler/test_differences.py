@@ -57,7 +57,7 @@ def test_what_contains_itself_ends() -> None:
 
 
 def test_the_warning_names_it() -> None:
-    @rg.compile
+    @rg.compile(tier="vm")
     def f(p: Any, rows: list[tuple[float, str]]) -> Any:
         return sum(p * x * int(days) for x, days in rows)
 
@@ -68,7 +68,7 @@ def test_the_warning_names_it() -> None:
 
 
 def test_the_warning_counts_the_arguments_as_they_are_written() -> None:
-    @rg.compile
+    @rg.compile(tier="vm")
     def f(labels: list[str], x: float) -> Any:
         return x * float(len(labels[0]))
 

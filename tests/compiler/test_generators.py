@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import pytest
-from support.flipping import Function, each_of, flips, is_converted
+from support.flipping import Function, each_of, flips, is_answered
 
 import retrograd as rg
 from retrograd import math as m
@@ -96,7 +96,7 @@ def sent(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 @each_of(simulated, as_far_as_needed, delegated, with_state)
 def test_one_program_answers(f: Function) -> None:
-    assert is_converted(flips(f, calls=30), traces=9)
+    assert is_answered(f, calls=30, traces=9)
 
 
 def passing(ps: Sequence[Any], xs: Sequence[float]) -> Any:
@@ -228,7 +228,7 @@ def left_early(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 @each_of(passing, of_events, in_a_row, left_early)
 def test_those_that_yield_in_an_arm_run_at_once(f: Function) -> None:
-    assert is_converted(flips(f, calls=30, tier="vm"), traces=9)
+    assert is_answered(f, calls=30, tier="vm", traces=9)
 
 
 def changed_meanwhile(ps: Sequence[Any], xs: Sequence[float]) -> Any:

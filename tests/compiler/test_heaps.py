@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from support.flipping import Function, each_of, flips, is_converted
+from support.flipping import Function, each_of, flips, is_answered
 
 import retrograd as rg
 from retrograd import math as m
@@ -169,7 +169,7 @@ def sorted_from_either_end(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 @each_of(queue, shortest_path, machines, of_numbers, of_what_passes, begun_outside, in_an_object, order_book)
 def test_one_program_answers(f: Function) -> None:
-    assert is_converted(flips(f, calls=24, tier="vm"), traces=8)
+    assert is_answered(f, calls=24, tier="vm", traces=8)
 
 
 @each_of(sorted_from_either_end)
@@ -274,4 +274,4 @@ def by_kind_too(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 @each_of(by_kind_too)
 def test_a_heap_of_what_compares_in_part(f: Function) -> None:
-    assert is_converted(flips(f, calls=24, tier="vm"), traces=8)
+    assert is_answered(f, calls=24, tier="vm", traces=8)

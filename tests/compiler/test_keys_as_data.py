@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from support.flipping import Function, each_of, flips, is_converted
+from support.flipping import Function, each_of, is_answered
+from support.parts import require
 
 import retrograd as rg
 from retrograd import math as m
@@ -60,15 +61,15 @@ def in_pairs(ps: Sequence[Any], rows: Rows) -> Any:
 
 @pytest.mark.parametrize("f", [grouped, from_the_last, counted, distinct, in_pairs])
 def test_texts_among_the_arguments_are_keys(f: Callable[..., Any]) -> None:
-    compiled, rng = rg.compile(f), random.Random(3)
+    compiled, rng = rg.compile(f, tier="llvm"), random.Random(3)
     for _ in range(40):
         ps = [rng.uniform(0.5, 1.5) for _ in range(3)]
         rows = [(rng.choice("abc"), rng.random()) for _ in range(7)]
         wanted, found = rg.value_and_grad(f)(ps, rows), compiled.value_and_grad(ps, rows)
         assert found[0] == pytest.approx(wanted[0], rel=1e-12, abs=1e-12)
         assert found[1] == pytest.approx(wanted[1], rel=1e-12, abs=1e-12)
-    stats = compiled.stats()
-    assert (stats.eager, stats.traces < 14) == (0, True)
+    require("llvmlite")
+    assert compiled.stats().taped_hits > 0
 
 
 def visited(ps: Sequence[Any], xs: Sequence[float]) -> Any:
@@ -112,7 +113,7 @@ def by_kind_and_place(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 @each_of(visited, heat, by_kind_and_place)
 def test_tuples_of_ints_are_keys(f: Function) -> None:
-    assert is_converted(flips(f, calls=24, tier="vm"), traces=8)
+    assert is_answered(f, calls=24, tier="vm", traces=8)
 
 
 def counting_down(ps: Sequence[Any], xs: Sequence[float]) -> Any:
@@ -130,7 +131,7 @@ def counting_down(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 @each_of(counting_down)
 def test_ranges_begin_and_end_where_decisions_choose(f: Function) -> None:
-    assert is_converted(flips(f, calls=24, tier="vm"), traces=8)
+    assert is_answered(f, calls=24, tier="vm", traces=8)
 
 
 def missing(ps: Sequence[Any], xs: Sequence[float]) -> Any:

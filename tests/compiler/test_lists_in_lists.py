@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from support.flipping import Function, each_of, flips, is_converted
+from support.flipping import Function, each_of, is_answered
 
 pytestmark = pytest.mark.native
 
@@ -38,4 +38,4 @@ def to_either_end(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 @each_of(groups, to_either_end)
 def test_lists_in_a_list_grow_at_its_ends(f: Function) -> None:
-    assert is_converted(flips(f, calls=24, tier="vm"), traces=8)
+    assert is_answered(f, calls=24, tier="vm", traces=8)

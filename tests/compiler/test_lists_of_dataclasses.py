@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from support.flipping import Function, each_of, flips, in_every_tier, is_converted
+from support.flipping import Function, each_of, in_every_tier, is_answered
 
 pytestmark = pytest.mark.native
 
@@ -54,4 +54,4 @@ def a_list_that_is_given(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 @in_every_tier
 @each_of(lists_of_dataclasses, a_list_that_is_given)
 def test_lists_that_a_dataclass_begins_with(f: Function, tier: str) -> None:
-    assert is_converted(flips(f, 40, tier=tier), traces=9)
+    assert is_answered(f, 40, tier=tier, traces=9)

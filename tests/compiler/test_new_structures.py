@@ -47,7 +47,7 @@ def test_lists_of_some_lengths_are_compiled_when_their_lengths_return() -> None:
 
 
 def test_what_never_returns_is_not_traced() -> None:
-    compiled = rg.compile(lambda x, name: x * len(name))
+    compiled = rg.compile(lambda x, name: x * len(name), tier="vm")
     names = [f"n{k}" for k in range(600)]
     with pytest.warns(
         errors.CompileWarning, match="when the same structure comes a second time. Pass what differs from"

@@ -343,7 +343,7 @@ def test_a_branch_that_flips_in_every_call_is_no_storm() -> None:
     assert len(given) == 1
     assert found == pytest.approx([bumpy(xs).data for xs in inputs], rel=1e-12)
     assert compiled.stats().traces < 20
-    texts = rg.compile(lambda k: W * int(k))
+    texts = rg.compile(lambda k: W * int(k), tier="vm")
     with pytest.warns(errors.CompileWarning, match="a float, a Value or an rg.Index"):
         assert [texts(str(k)).data for k in range(100)] == [2.0 * k for k in range(100)]
     assert texts.stats().traces < 20

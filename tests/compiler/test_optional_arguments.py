@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import pytest
-from support.counted_programs import check
+from support.counted_programs import check, check_taped
 from support.outcomes import are_alike, outcome
 
 import retrograd as rg
@@ -174,14 +174,20 @@ def neighbours(p: Any, data: Any) -> Any:
 
 
 ASKING = [
-    *(skipped, filled, filled_with_or, of_those_there, of_property, of_helper, of_default, last_one_seen),
-    *(carried_forward, sorted_and_largest, counted, of_texts, of_key, of_ints, matched, neighbours),
+    *(skipped, filled, filled_with_or, of_property, of_helper, of_default, last_one_seen),
+    *(carried_forward, counted, of_texts, of_key, of_ints, matched, neighbours),
 ]
 
 
 @pytest.mark.parametrize("function", ASKING, ids=lambda function: function.__name__)
 def test_one_program_whatever_is_missing(function: Callable[..., Any]) -> None:
     checked(function)
+
+
+@pytest.mark.parametrize("function", [of_those_there, sorted_and_largest], ids=lambda function: function.__name__)
+def test_lists_of_those_that_are_there(function: Callable[..., Any]) -> None:
+    draw = random.Random(3)
+    check_taped(function, PARAMETERS, [rows(draw) for _ in range(60)])
 
 
 def test_of_named_tuples_dictionaries_and_lists() -> None:

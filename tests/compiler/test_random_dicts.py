@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.parts import require
 
 import retrograd as rg
 
@@ -129,10 +130,14 @@ def _given(function: Any, *arguments: Any) -> Any:
         return type(raised)
 
 
+@pytest.mark.parametrize("tier", ["auto", "llvm"])
 @pytest.mark.parametrize("seed", range(60))
-def test_a_random_function_is_what_it_says(seed: int, tmp_path: Path) -> None:
+def test_a_random_function_is_what_it_says(seed: int, tier: str, tmp_path: Path) -> None:
+    """Machine code is taped code here, as soon as no program answers."""
+    if tier == "llvm":
+        require("llvmlite")
     f = _function(seed, tmp_path)
-    compiled, plain, rng = rg.compile(f), rg.value_and_grad(f), random.Random(seed)
+    compiled, plain, rng = rg.compile(f, tier=tier), rg.value_and_grad(f), random.Random(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for _ in range(100):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from support.flipping import Function, draw, each_of, flips, is_converted
+from support.flipping import Function, draw, each_of, flips, is_answered
 
 import retrograd as rg
 
@@ -76,7 +76,7 @@ def equal_ones(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 @each_of(nearest_first, objects_go, equal_ones)
 def test_what_is_equal_is_removed(f: Function) -> None:
-    assert is_converted(flips(f, calls=40), traces=9)
+    assert is_answered(f, calls=40, traces=9)
 
 
 class Odd:
@@ -151,7 +151,7 @@ def at_known_places(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 @each_of(at_a_place, in_arms)
 def test_an_item_at_a_place_goes(f: Function) -> None:
-    assert is_converted(flips(f, calls=40, bound=1e-11), traces=9)
+    assert is_answered(f, calls=40, bound=1e-11, traces=9)
 
 
 def behind_the_end(ps: Sequence[Any], xs: Sequence[float]) -> Any:

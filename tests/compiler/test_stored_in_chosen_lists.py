@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from support.counted_programs import check as check_calls
+from support.counted_programs import check_taped
 
 import retrograd as rg
 
@@ -28,6 +29,11 @@ def numbers(count: int, k: int) -> list[float]:
 
 def check(function: Callable[..., Any], count: int = 8, most: int = 3) -> Any:
     return check_calls(function, PARAMETERS, [numbers(count, k) for k in range(40)], most, tier="vm")
+
+
+def check_in_taped_code(function: Callable[..., Any], count: int = 8) -> Any:
+    """The function takes items out of a list: how long that is, decisions choose."""
+    return check_taped(function, PARAMETERS, [numbers(count, k) for k in range(40)])
 
 
 def check_values(function: Callable[..., Any], count: int = 8) -> None:
@@ -62,7 +68,7 @@ def test_the_first_of_a_queue_of_lists_is_used_up() -> None:
             cost += left * left + sum(q * p[2] for _, q in kept)
         return cost
 
-    check(lots)
+    check_in_taped_code(lots)
 
 
 def test_the_first_of_a_queue_of_numbers_is_used_up() -> None:
@@ -80,7 +86,7 @@ def test_the_first_of_a_queue_of_numbers_is_used_up() -> None:
             cost += left * left + sum(kept) * p[2]
         return cost
 
-    check(lots)
+    check_in_taped_code(lots)
 
 
 def test_a_place_in_a_queue_that_stays_as_long() -> None:
@@ -114,7 +120,7 @@ def test_lots_that_others_hold() -> None:
             cost = cost * 0.9 + sum(a * q for a, q in kept) + lot[0] * kept[0][1]
         return cost + first[1] * 2.0 + second[0] * second[1] + first[0]
 
-    check(lots)
+    check_in_taped_code(lots)
 
 
 def test_both_arms_store_in_what_was_chosen() -> None:

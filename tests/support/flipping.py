@@ -12,6 +12,8 @@ import pytest
 
 import retrograd as rg
 
+from .parts import require
+
 __all__ = [
     "Function",
     "agrees_with_jax",
@@ -19,7 +21,9 @@ __all__ = [
     "each_of",
     "flips",
     "in_every_tier",
+    "is_answered",
     "is_converted",
+    "is_followed",
     "keeps_kinds",
 ]
 
@@ -32,11 +36,14 @@ def draw(seed: int, size: int = 12) -> tuple[list[float], list[float]]:
     return [rng.gauss(0.0, 1.0) for _ in range(size)], [rng.gauss(0.0, 1.0) for _ in range(size)]
 
 
-def flips(f: Function, calls: int = 20, bound: float = 1e-12, **options: Any) -> rg.compiler.Compiled[Any, Any]:
+def flips(
+    f: Function, calls: int = 20, bound: float = 1e-12, warns: bool = False, **options: Any
+) -> rg.compiler.Compiled[Any, Any]:
     """Compile f, and compare calls that decide otherwise each time with plain ones: values, types, gradients."""
     compiled = rg.compile(f, **options)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        if not warns:
+            warnings.simplefilter("ignore")
         for seed in range(calls):
             wanted, found = rg.value_and_grad(f)(*draw(seed)), compiled.value_and_grad(*draw(seed))
             assert type(found[0]) is type(wanted[0])
@@ -49,6 +56,25 @@ def is_converted(compiled: rg.compiler.Compiled[Any, Any], traces: int = 4) -> b
     """Whether one program answers all calls, after so many traces at most."""
     stats = compiled.stats()
     return len(stats.programs) == 1 and stats.eager == 0 and stats.traces <= traces
+
+
+def is_followed(f: Function, calls: int = 24) -> bool:
+    """Whether taped code follows a function; if so it must give what the function gives, in all calls."""
+    require("llvmlite")
+    from retrograd.compiler.taped.types import NotTypedError
+
+    from .taped_cases import assert_same
+
+    try:
+        assert_same(f, [draw(seed) for seed in range(calls)])
+    except NotTypedError:
+        return False
+    return True
+
+
+def is_answered(f: Function, calls: int = 20, bound: float = 1e-12, traces: int = 9, **options: Any) -> bool:
+    """Whether one program answers calls that decide otherwise each time, or taped code does."""
+    return is_converted(flips(f, calls, bound, **options), traces) or is_followed(f)
 
 
 #: A test of functions, each run in every tier.

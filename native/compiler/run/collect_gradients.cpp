@@ -37,7 +37,6 @@ void Signature::mark_given(Node& node) {
     case BOOL:
     case TEXT:
     case OPTIONAL:
-    case SOME:
     case MEMBER: node.is_given = true; break;
     case SEQUENCE:
     case DICT:

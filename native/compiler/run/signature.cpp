@@ -36,7 +36,7 @@ Signature::Kind Signature::kind_named(std::string_view name) {
       {"variable", VARIABLE}, {"floats", FLOATS},     {"apart", APART},
       {"again", AGAIN},       {"int", INT},           {"ints", INTS},
       {"bool", BOOL},         {"text", TEXT},         {"key", KEY},
-      {"optional", OPTIONAL}, {"some", SOME},         {"member", MEMBER},
+      {"optional", OPTIONAL}, {"member", MEMBER},
   };
   const auto* found = std::ranges::find(kinds, name, &std::pair<std::string_view, Kind>::first);
   return found == std::end(kinds) ? IS : found->second;
@@ -124,11 +124,6 @@ bool Signature::parse(PyObject* description, uint32_t place) {
         const Ref offset(PyObject_GetAttrString(second, "__dictoffset__"));
         node.has_dictionary = offset && PyObject_IsTrue(offset.get()) == 1;
       }
-      break;
-    case SOME:
-      node.number = number_in(second);
-      node.object = third;
-      if (!parse_items(fourth, node)) return false;
       break;
     case OPTIONAL:
     case APART:
@@ -284,7 +279,6 @@ int Signature::read(const Node& node, PyObject* argument, Arguments& into) const
     case IS: return argument == node.object;
     case APART: return read_apart(node, argument, into);
     case OPTIONAL: return read_optional(node, argument, into);
-    case SOME: return read_some(node, argument, into);
     default: return type_of(argument) == node.object ? read_container(node, argument, into) : 0;
   }
 }
@@ -493,20 +487,6 @@ int Signature::read_optional(const Node& node, PyObject* argument, Arguments& in
   const bool is_there = argument != Py_None;
   into.passive[node.number] = is_there ? 1.0 : 0.0;
   return read(child_of(node, 0), is_there ? argument : node.object, into);
-}
-
-int Signature::read_some(const Node& node, PyObject* argument, Arguments& into) const {
-  if (!PyList_CheckExact(argument)) return 0;
-  const Py_ssize_t size = PyList_Size(argument);
-  if (size > static_cast<Py_ssize_t>(node.count)) return 0;
-  into.passive[node.number] = static_cast<double>(size);
-  for (uint32_t i = 0; i < node.count; ++i) {
-    if (i < size && i >= PyList_Size(argument)) return 0;  // the user's code made it shorter
-    const Ref item = Ref::borrow(i < size ? PyList_GetItem(argument, i) : node.object);
-    const int read_one = read(child_of(node, i), item.get(), into);
-    if (read_one != 1) return read_one;
-  }
-  return 1;
 }
 
 // The ids of what is captured, which are the same for all containers of a signature.

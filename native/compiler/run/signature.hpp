@@ -37,8 +37,6 @@ class Signature {
   //   ("text", k, {text: number, …})               one of some texts; with none, any text
   //   ("optional", k, placeholder, spec)          None, or something; k: the passive number that says whether it is
   //                                               there; placeholder: what is read in the place of None
-  //   ("some", k, placeholder, [spec, …])          a list of at most so many; k: the passive number that is how many;
-  //                                               placeholder: what is read in the place of those that are missing
   //   ("member", k, members)                      one of these objects; k: the passive number that says which
   //   ("ints", type, shape, slot, k, dtype)       the same of each in an array of them
   //   ("is", object[, how many of its parameters are differentiated])
@@ -84,7 +82,6 @@ class Signature {
     BOOL,
     TEXT,
     OPTIONAL,
-    SOME,
     MEMBER,
     VALUE,
     VARIABLE,
@@ -147,7 +144,6 @@ class Signature {
   int read_fields(const Node& node, PyObject* argument, Arguments& into) const;
   int read_node(const Node& node, PyObject* argument, Arguments& into) const;
   int read_optional(const Node& node, PyObject* argument, Arguments& into) const;
-  int read_some(const Node& node, PyObject* argument, Arguments& into) const;
   bool take_captured(PyObject* ids);
   int read_apart(const Node& node, PyObject* argument, Arguments& into) const;
   int read_array(const Node& node, PyObject* argument, Arguments& into) const;

@@ -350,7 +350,7 @@ class Specializer:
                     varying=varying,
                 )
 
-        self.conversions.read_arguments(bool(varying.optional or varying.members), bool(varying.lengths))
+        self.conversions.read_optional(bool(varying.optional or varying.members))
         if (found := self.converted(lambda: run(None), attempt.held)) is not None:
             if isinstance(found, Traced):
                 found.recording.conversion = self.conversions.state

@@ -28,8 +28,7 @@ from .varying_arguments import VaryingArguments
 
 __all__ = ["StormWatch"]
 
-#: So many traces in a row that have answered no call but their own are enough to read ints that differ; and to read
-#: neither those nor the lengths of lists, if these programs were made alike.
+#: So many traces in a row that have answered no call but their own are enough to read ints that differ.
 _FEW_TRACES = 4
 
 #: After so many calls that were put off, if they are most, users are warned; or of a storm, whichever comes first.
@@ -66,30 +65,15 @@ class StormWatch:
             self._in_a_storm(number, cause)
 
     def review(self) -> None:
-        """Before a trace: read the lengths of lists no more where that is in vain."""
+        """Before a trace: warn of what was withheld, if there is no taped code any more."""
         if self._withheld is not None and self._taped.why_not:
             self._warn(self._withheld, is_taped=False)
-        if not self._varying.reads_lengths or not (self._conversions.refuses_lengths or self._are_in_vain()):
-            return
-        self._varying.reads_no_lengths()
-        self._conversions.forget_lengths()
-        for number, example in self._examples.numbered():
-            if example.signature.varying.lengths:
-                self._examples.drop(number)
-        self._storm.forget()
-        self._storm.structures.watch()
-
-    def _are_in_vain(self) -> bool:
-        """Whether the last programs were made alike, with nothing learned, and answered no call but their own."""
-        last = self._examples.all()[-_FEW_TRACES:]
-        made = {(one.conversion, one.signature.varying._replace(lengths=frozenset()).columns) for one in last}
-        return len(made) == 1 and self._storm.fruitless(_FEW_TRACES) == _FEW_TRACES
 
     def _in_a_storm(self, number: int, cause: Cause) -> None:
         waits = self._storm.waits_for_structures
         difference = self._difference(number) if cause.reason is Reason.NEW_ARGUMENTS else ""
-        if waits and not self._varying.reads_lengths and IS_LONGER in difference:
-            return  # there may be few lengths, or one program
+        if waits and IS_LONGER in difference:
+            return  # there may be few lengths
         turning, remedy = self._decisive_line()
         if difference or not (turning or cause.reason is Reason.GUARD_FAILED):
             remedy = other_arguments(difference)
@@ -118,11 +102,18 @@ class StormWatch:
         structures = self._storm.structures
         if not structures.is_new(differentiate_first, arguments):
             return False
-        if not structures.are_many or not self._varying.tries_lengths():
-            self._storm.alone()
-            return True
-        self._storm.forget()
-        return False
+        self._storm.alone()
+        if structures.are_many and self._withheld is None and self._notices.is_new("storm"):
+            self._of_many_structures(arguments)
+        return True
+
+    def _of_many_structures(self, arguments: tuple[Any, ...]) -> None:
+        """Warn that a call has a structure of its own, as most had."""
+        last = next(iter(self._examples.all()[-1:]), None)
+        difference = self._between(last.arguments, arguments) if last is not None else ""
+        remedy = other_arguments(difference)
+        text = str(Cause(Reason.NEW_ARGUMENTS))
+        self._warn(lambda why: traced_in_vain(self._function, text, remedy + why, waits=True), self._is_taped(last))
 
     def postponed(self, causes: Counter[Cause]) -> None:
         """A program for this call would take longer to make than calls took. Warn if that is so in most calls."""
@@ -151,8 +142,6 @@ class StormWatch:
 
     def _difference(self, number: int) -> str:
         """What the arguments of a new program's call have otherwise than those of the one before."""
-        from .reports.differences import first_difference  # few functions need it
-
         new = self._examples.get(number)
         if new is None:  # it has been dropped again
             return ""
@@ -161,6 +150,10 @@ class StormWatch:
             for one, each in self._examples.numbered()
             if one != number and each.differentiate_first == new.differentiate_first
         ]
-        if not same:
-            return ""
-        return first_difference(as_written(self._function, same[-1]), as_written(self._function, new.arguments))
+        return self._between(same[-1], new.arguments) if same else ""
+
+    def _between(self, before: tuple[Any, ...], now: tuple[Any, ...]) -> str:
+        """What one call's arguments have otherwise than those of one before."""
+        from .reports.differences import first_difference  # few functions need it
+
+        return first_difference(as_written(self._function, before), as_written(self._function, now))

@@ -14,7 +14,7 @@ _CONSTANTS = frozenset({int, bool, str, bytes, type(None)})
 _FLOATS = frozenset({float})
 #: What is nested more deeply is as deep as this.
 _DEEPEST = 32
-#: For so many structures a program each is made: one for all of them does more than each, and takes long to make.
+#: So many are more than there are programs.
 MANY = 192
 #: So many structures are remembered before all are forgotten.
 _MOST_STRUCTURES = 65_536

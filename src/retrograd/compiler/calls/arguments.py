@@ -400,9 +400,6 @@ class _Reader:
 
     def _sequence(self, thing: Any, differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         kind = type(thing)
-        most = self._varying.most_items(self._column) if self._varying and kind is list and not differentiate else 0
-        if most and thing and (several := self._some(thing, max(most, len(thing)))) is not None:
-            return several
         if kind in (list, tuple):
             kinds = set(map(type, thing))
             are_floats = kinds == {float} and self._column not in self._varying.lists_of_optional()
@@ -422,18 +419,6 @@ class _Reader:
         if getattr(thing, "__dict__", None):
             raise Unsuitable(f"an argument is a {kind.__name__} with attributes beside its fields")
         return tracers, ("sequence", kind, specs, None, self._in_dictionary(thing))
-
-    def _some(self, things: list[Any], most: int) -> tuple[Any, tuple[Any, ...]] | None:
-        """A list that has at most so many items, if converted code can be asked how many it has."""
-        from ..if_conversion.argument_tracers import list_argument, reads_lengths  # which few calls need
-
-        if not reads_lengths() or any(map(self._is_told_apart, things)):  # of which one stands for those not there
-            return None
-        leaf, instead = Value(float(len(things))), _copied(things[0])  # which the user may change
-        offset = self.result.add_input(leaf, False)
-        self.result.columns[id(leaf)] = self._column
-        items, specs = self._parts(repeat(IN_LIST), [*things, *[instead] * (most - len(things))], False)
-        return list_argument(self._recorder.integer(leaf), items), ("some", offset, instead, specs)
 
     def _mapping(self, thing: dict[Any, Any], differentiate: bool) -> tuple[Any, tuple[Any, ...]]:
         kind = type(thing)

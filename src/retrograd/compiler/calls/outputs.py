@@ -20,10 +20,8 @@ from ...engine.containers import contents_of, fields_of, instance_of, taken_apar
 from ...engine.numbers import is_number
 from ...engine.pytree import Structure, flatten
 from ...index import IndexTracer
-from ..if_conversion.keyed.tracers import KEYED
 from ..if_conversion.tracers.frozen_list import FrozenList
 from ..if_conversion.tracers.object_tracer import Chosen, ObjectTracer
-from ..if_conversion.tracers.partial_list import PartialList
 from ..tracing.bool_tracer import is_comparison
 from ..tracing.choice_tracer import is_choice
 from ..tracing.float_tracer import FloatTracer, is_tracer
@@ -52,10 +50,6 @@ def settled(tree: Any) -> Any:
     """
     if is_choice(tree):
         return tree.plain()
-    if type(tree) is PartialList:
-        return settled(tree._rg_kind(tree))
-    if type(tree) in KEYED:
-        return settled(tree._rg_settled())
     if type(tree) is ObjectTracer:
         return settled(tree._rg_things[tree._rg_key.plain()])
     if type(tree) in (list, tuple):
@@ -93,7 +87,7 @@ def _is_traced(part: Any) -> bool:
     return is_choice(part) or is_comparison(part) or is_tracer(part) or kind in _TRACERS or issubclass(kind, Chosen)
 
 
-_TRACERS = frozenset({*KEYED, PartialList, FrozenList, IndexTracer})
+_TRACERS = frozenset({FrozenList, IndexTracer})
 
 
 def leaves_of(tree: Any) -> list[Any] | None:

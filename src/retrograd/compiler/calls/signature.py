@@ -154,8 +154,6 @@ def _without_builders(spec: tuple[Any, ...]) -> tuple[Any, ...]:
             return form, kind, [(name, _without_builders(part)) for name, part in named]
         case ("apart", captured, part):
             return "apart", captured, _without_builders(part)
-        case ("some", offset, _, parts):
-            return "some", offset, list(map(_without_builders, parts))
         case ("text", offset, _):
             return "text", offset
         case ("key", *described, _):

@@ -5,8 +5,7 @@ numbers, and with them all in the same *column*: what has the same path from the
 So are truth values and texts in lists, which are data; others choose what a function does, and each choice has its
 program. A program knows the texts that the calls before it had there, or takes any if the function looks at none.
 What is None in some calls, and a float, an int, a truth value or a text in others, is *optional*: converted code reads
-whether it is there, and which member of an enumeration is in a list. Where lists have many lengths, it reads how long
-they are (lengths.py).
+whether it is there, and which member of an enumeration is in a list.
 A float in the place of an int is another structure: what a function does with the two may differ.
 """
 
@@ -25,7 +24,6 @@ __all__ = [
     "Column",
     "Varying",
     "between",
-    "holds_values",
     "is_enumeration",
     "is_of_ints",
     "placeholder",
@@ -49,7 +47,6 @@ class Varying(NamedTuple):
         plain: where ints differ that are wanted as plain ones, as by ``range``: they stay part of the program.
         optional: where something is None in some calls, and what it is in others.
         members: where members of an enumeration differ.
-        lengths: where lists have other lengths, and how many items a program reads there at most.
         texts: those that have been in a column.
     """
 
@@ -57,35 +54,26 @@ class Varying(NamedTuple):
     plain: frozenset[Column] = frozenset()
     optional: frozenset[tuple[Column, type]] = frozenset()
     members: frozenset[Column] = frozenset()
-    lengths: frozenset[tuple[Column, int]] = frozenset()
     texts: frozenset[tuple[Column, str]] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.ints or self.optional or self.members or self.lengths)
+        return bool(self.ints or self.optional or self.members)
 
     @property
     def columns(self) -> tuple[frozenset[Any], ...]:
         """The columns alone, without the texts in them."""
-        return self[:5]
+        return self[:4]
 
     def without_more(self) -> Varying:
         """The ints alone, without what only converted code can read."""
-        return self._replace(optional=frozenset(), members=frozenset(), lengths=frozenset())
-
-    def without_lengths(self, columns: frozenset[Column]) -> Varying:
-        """The same with lists in some columns that have the same length in each call."""
-        return self._replace(lengths=frozenset(one for one in self.lengths if one[0] not in columns))
+        return self._replace(optional=frozenset(), members=frozenset())
 
     def together(self, other: Varying) -> Varying:
         """The columns of both."""
         plain = self.plain | other.plain
         optional = frozenset(one for one in self.optional | other.optional if one[0] not in plain)
         ints, members = self.ints | other.ints, self.members | other.members
-        lengths: dict[Column, int] = {}
-        for column, most in self.lengths | other.lengths:
-            lengths[column] = max(most, lengths.get(column, 0))
-        longest = frozenset((column, most) for column, most in lengths.items() if column not in plain)
-        return Varying(ints - plain, plain, optional, members - plain, longest, self.texts | other.texts)
+        return Varying(ints - plain, plain, optional, members - plain, self.texts | other.texts)
 
     def without(self, columns: frozenset[Column]) -> Varying:
         """The same with some that are wanted as plain ints."""
@@ -101,11 +89,7 @@ class Varying(NamedTuple):
 
     def everything(self) -> frozenset[Column]:
         """The columns of all that is read."""
-        return self.ints | self.members | {column for column, _ in (*self.optional, *self.lengths)}
-
-    def most_items(self, column: Column) -> int:
-        """How many items a program reads of the lists in a column at most; 0 if each has the same length again."""
-        return next((most for place, most in self.lengths if place == column), 0)
+        return self.ints | self.members | {column for column, _ in self.optional}
 
     def lists_of_optional(self) -> set[Column]:
         """The columns of what holds something that may be None."""
@@ -134,15 +118,12 @@ def structure_of(spec: tuple[Any, ...]) -> list[Any]:
     return [len(leaves), *(leaf for leaf in leaves if leaf[1] not in _MAY_BE_MISSING)]
 
 
-def between(one: tuple[Any, ...], other: tuple[Any, ...], column: Column = ()) -> Varying | None:
-    """Where two descriptions of arguments differ in what a program can read; None if they differ in more.
-
-    ``column``: where they are.
-    """
+def between(one: tuple[Any, ...], other: tuple[Any, ...]) -> Varying | None:
+    """Where two descriptions of arguments differ in what a program can read; None if they differ in more."""
     ints, members = set[Column](), set[Column]()
     optional: set[tuple[Column, type]] = set()
     texts = set[tuple[Column, str]]()
-    for left, right in zip_longest(_leaves(one, column), _leaves(other, column)):
+    for left, right in zip_longest(_leaves(one, ()), _leaves(other, ())):
         if left is None or right is None:
             return None
         (place, *mine), (_, *theirs) = left, right
@@ -160,11 +141,6 @@ def between(one: tuple[Any, ...], other: tuple[Any, ...], column: Column = ()) -
             ints.add(place)
     known = frozenset(one for one in texts if one[0] in ints)
     return Varying(frozenset(ints), frozenset(), frozenset(optional), frozenset(members), texts=known)
-
-
-def holds_values(spec: tuple[Any, ...], column: Column) -> bool:
-    """Whether there is something else in a description than data, of which a copy does as well."""
-    return any(type(leaf[1]) is str and leaf[1] in _NO_DATA for leaf in _leaves(spec, column))
 
 
 def _optional_kind(column: Column, *leaves: list[Any]) -> type | None:
@@ -190,8 +166,6 @@ def is_of_ints(dtype: np.dtype[Any]) -> bool:
 
 
 _INT, _FLOAT, _MEMBER, _OPTIONAL, _EQUAL = "an int", "a float", "a member", "optional", "equal"
-#: What is, or holds, something that gets a gradient, or that is told by which object it is.
-_NO_DATA = frozenset({"active", "again", "apart", "index", "same", "value", "variable"})
 #: Of these, one may be None in one call, and something else in another.
 _MAY_BE_MISSING = frozenset({_INT, _FLOAT, _MEMBER, _OPTIONAL, _EQUAL})
 
@@ -215,9 +189,6 @@ def _leaves(spec: tuple[Any, ...], column: Column) -> Iterator[tuple[Any, ...]]:
             yield column, _INT, str, None
         case ("bool", _):
             yield column, _INT, bool, None
-        case ("some", _, _, parts):
-            yield column, "some", len(parts)
-            yield from _of_parts(((*column, IN_LIST), part) for part in parts)
         case ("optional", _, instead, _):
             yield column, _OPTIONAL, type(instead)
         case ("int", _, _):

@@ -1,7 +1,4 @@
-"""The tracers of arguments that converted code alone can be asked for.
-
-What may be None, members of enumerations, and lists that have other lengths in other calls.
-"""
+"""The tracers of arguments that converted code alone can be asked for: optional ones, and members of enumerations."""
 
 from __future__ import annotations
 
@@ -13,21 +10,14 @@ from ..tracing.choice_tracer import ChoiceTracer
 from .conversions import Site
 from .tracers.maybe_tracer import MaybeTracer
 from .tracers.object_tracer import ObjectTracer
-from .tracers.partial_list import Originals, PartialList
-from .tracers.partial_lists import partial
 from .trial import current
 
 __all__ = [
-    "list_argument",
     "members_site",
     "one_of_members",
     "optional_argument",
-    "reads_lengths",
     "reads_optional",
 ]
-
-#: Of a list that converted code may not change: it is the caller's.
-_NEVER_CHANGES: Originals = {0: ((), ())}
 
 
 def reads_optional() -> bool:
@@ -40,28 +30,6 @@ def optional_argument(thing: Any, is_there: BoolTracer) -> MaybeTracer:
     trial = current()
     assert trial is not None
     return MaybeTracer(trial, thing, is_there)
-
-
-def reads_lengths() -> bool:
-    """Whether arguments are described for a trace in which lists have as many items as they come with."""
-    return (trial := current()) is not None and trial.reads_lengths()
-
-
-def list_argument(count: ChoiceTracer, items: Sequence[Any]) -> PartialList:
-    """The tracer of an argument that is a list of the first items, as many as ``count`` is in each call."""
-    trial = current()
-    assert trial is not None
-    count.options = frozenset(range(len(items) + 1))
-    assert type(count.constant) is int
-    tests = [
-        BoolTracer(count._recorder, ">", count.node, float(place), count.constant > place)
-        for place in range(len(items))
-    ]
-    for place, test in enumerate(tests):
-        trial.places[id(test)] = place, test, count
-    made = partial(items, tests)
-    made._rg_originals = _NEVER_CHANGES
-    return made
 
 
 def members_site() -> Site | None:

@@ -43,9 +43,6 @@ _LEAST_PROGRAMS, _LEAST_AGAIN = 3, 2  # the latter once tests are converted
 #: So many traces of converted code may be in vain before the code is traced as it is.
 _MOST_TRIALS = 10
 
-#: So much a trace of lists of all lengths records at most, in bytes, and relative to one of the code as it is.
-_LEAST_OF_LENGTHS, _MOST_OF_LENGTHS = 1 << 20, 8
-
 #: With tests that have not come out otherwise yet, a trace may record so many times as much as one of the code as it
 #: is, or as the last one.
 _MOST_UNASKED, _MOST_MORE = 4, 2
@@ -98,13 +95,8 @@ class Conversions:
         self._asks_identity = False  # decisions choose objects, or None, and the function asks for that
         self._plain_objects: set[Site] = set()  # where they are not to
         self._told_apart: set[Site] = set()  # where they choose whole objects, though nothing changes them
-        self._lists: bool | None = False  # they choose how long lists are; None where that cannot be
-        self._dicts: bool | None = False  # they choose the keys of dictionaries and sets; the same
         self.refuses_optional: bool = False
         self._reads_optional = False  # whether some can
-        self.refuses_lengths: bool = False
-        self._reads_lengths = False  # of lists among the arguments
-        self._wanted_before: set[Site] | None = None  # it did
         self._postponed = 0
         self._least: set[Site] | None = None  # what is to be converted where more is too long
         self._takes_more = True  # than has to be converted
@@ -116,38 +108,16 @@ class Conversions:
         self._iterations: dict[Site, int] = dict(known._iterations) if known else {}
 
     def __bool__(self) -> bool:
-        return bool(self._wanted) or self._reads_optional or self._reads_lengths
+        return bool(self._wanted) or self._reads_optional
 
-    def read_arguments(self, optional: bool, lengths: bool) -> None:
-        """What the next trace reads in each call.
-
-        Args:
-            optional: arguments that are None in other calls, and members of enumerations that differ.
-            lengths: how long lists are among the arguments.
-        """
-        self._reads_optional = optional and not self.refuses_optional
-        self._reads_lengths = lengths and not self.refuses_lengths and self._lists is not None
-        if lengths:
-            self._wanted_before = {*self._wanted} if self._wanted_before is None else self._wanted_before
-            self._lists = True if self._reads_lengths else self._lists
+    def read_optional(self, some: bool) -> None:
+        """Whether the next trace reads what is None in some calls, and which member of an enumeration is there."""
+        self._reads_optional = some and not self.refuses_optional
 
     def _refuse_optional(self) -> None:
-        self._reads_optional, self.refuses_optional = False, True
-
-    def _refuse_lengths(self) -> None:
-        self._reads_lengths, self.refuses_lengths, self._lists = False, True, None
-
-    def forget_lengths(self) -> None:
-        """Lengths of lists are part of programs again, and what was converted because they were not is as it is."""
-        self._refuse_lengths()
-        self._wanted &= self._wanted_before or set()
-
-    def _refuse_arguments(self) -> None:
-        """What of the arguments converted code alone can read is part of the program again, lengths first."""
-        if self._reads_lengths:
-            self._refuse_lengths()
-        elif self._reads_optional:
-            self._refuse_optional()
+        """What of the arguments converted code alone can read is part of the program again."""
+        if self._reads_optional:
+            self._reads_optional, self.refuses_optional = False, True
 
     def learn(self, programs: Sequence[Outcomes]) -> bool:
         """Whether more lines are to be converted, by what comparisons decided in the traces of one kind of call."""
@@ -193,8 +163,8 @@ class Conversions:
         self._reasons.update(sites)
         if self._refused.issuperset(sites):
             self._refused |= self._wanted
-            if self._reads_lengths or not self._wanted:
-                self._refuse_arguments()
+            if not self._wanted:
+                self._refuse_optional()
         self._refused.update(sites)
         self._wanted -= self._refused
 
@@ -204,16 +174,14 @@ class Conversions:
         if not self:
             return None
         objects = frozenset(self._plain_objects), frozenset(self._told_apart)
-        reads = self._lists, self._dicts, self._reads_optional, self._reads_lengths
-        return frozenset(self._wanted), *objects, self.lengthened, self._asks_identity, *reads
+        return frozenset(self._wanted), *objects, self.lengthened, self._asks_identity, self._reads_optional
 
     def give_up(self) -> None:
         """Leave all tests as they are, where selections made programs larger, and no fewer."""
         self._note(self._wanted, "selections there made programs larger, and no fewer")
         self._refused |= self._wanted
         self._wanted.clear()
-        self._refuse_arguments()
-        self._refuse_arguments()
+        self._refuse_optional()
 
     def run(self, tracing: Tracing[T]) -> T | None:
         """What a trace of converted code gives. None where no test can be converted, as far as this shows."""
@@ -233,8 +201,6 @@ class Conversions:
                 break
             run, made, decided = self._attempt(tracing)
             if run.is_too_long:
-                if self._reads_lengths:
-                    self._refuse_lengths()
                 self._cut_off(run.recorded, budget)
                 continue
             budget.spend(run.recorded)
@@ -244,24 +210,11 @@ class Conversions:
                 self._told_apart |= told
             elif run.needs_identity and not self._asks_identity and not run.is_broken:
                 self._asks_identity = True
-            elif self._reads_lengths and (run.refuses_lists or not run.has_lengths):
-                if new := run.chosen_by - self._wanted - self._refused:
-                    self._wanted |= new
-                else:
-                    self._refuse_lengths()
             elif self._reads_optional and (run.refuses_optional or not run.has_optional):
                 if new := run.chosen_by - self._wanted - self._refused:
                     self._wanted |= new
                 else:
                     self._refuse_optional()
-            elif run.wants_lists and self._lists is False:
-                self._lists = True
-            elif run.wants_dicts and self._dicts is False:
-                self._dicts = True
-            elif self._dicts and (run.refuses_dicts or run.is_broken):
-                self._dicts = None
-            elif run.refuses_lists and self._lists:
-                self._lists = None
             elif objects := run.refused_objects - self._plain_objects:
                 self._plain_objects |= objects
             elif decided is None and not run.failed and not run.is_broken and self._postponed < _MOST_POSTPONED:
@@ -304,8 +257,6 @@ class Conversions:
     def _room(self, budget: Budget) -> int:
         """How much the next trace may record; not all of its room, if more is converted than has to be."""
         most = budget.room()
-        if self._reads_lengths:
-            most = min(most, max(_LEAST_OF_LENGTHS, _MOST_OF_LENGTHS * budget.plain))
         if self._least is None:
             return most
         return min(most, int(max(_MOST_UNASKED * budget.plain, _MOST_MORE * self._recorded)))
@@ -409,11 +360,8 @@ class Conversions:
                 asked,
                 catches,
                 self._plain_objects,
-                bool(self._lists),
                 self._reads_optional,
-                self._reads_lengths,
                 only_counts,
-                bool(self._dicts),
                 self._wanted | self._refused | self._decided if self._decided and not only_counts else None,
                 self._told_apart,
             )
@@ -428,13 +376,12 @@ class Conversions:
         """``orders``: a ``__lt__`` decides, which what sorts may call."""
         lines = self._lines_in(code)
         asks = self._asks_identity and (tests_none(code) or tests_identity(code))
-        chooses = bool(self._lists or self._dicts)  # how long lists are, or the keys of dictionaries
-        if not (lines or asks or chooses or orders or looks_inside(code)):
+        if not (lines or asks or orders or looks_inside(code)):
             return None
         from .rewriting.converter import Wanted, converted
 
         refused = frozenset(line for file, line in self._refused if file == code.co_filename)
-        return converted(code, Wanted(lines, refused, asks, chooses, orders))
+        return converted(code, Wanted(lines, refused, asks, orders))
 
     def _orders(self, functions: Sequence[types.FunctionType]) -> bool:
         return any(one.__name__ == "__lt__" and self._lines_in(own_code(one)) for one in functions)

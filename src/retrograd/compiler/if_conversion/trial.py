@@ -22,13 +22,11 @@ __all__ = [
     "Frame",
     "NotAnArmError",
     "Trial",
-    "attempted",
     "current",
     "in_arms",
     "once",
     "recorder",
     "refuse",
-    "refuse_lists",
     "running_line",
     "trial",
 ]
@@ -46,14 +44,6 @@ class NotAnArmError(Exception):
 
 def refuse(why: str) -> NotAnArmError:
     return NotAnArmError("a branch that is not taken " + re.sub(r"\ba (?=[AEIOaeio])", "an ", why))
-
-
-def refuse_lists(why: str) -> NotAnArmError:
-    """Of a list of which decisions choose the items: in plain code, the next trial has none."""
-    trial = running.trial
-    if trial is not None and not trial.frames:
-        trial.refuses_lists = True
-    return refuse(why)
 
 
 class Frame:
@@ -119,15 +109,7 @@ class Trial:
         needs_identity: whether something is None or not, or one object or another, as decisions come out, and code
             asks for that which is not converted.
         asked: what code asks of things that is not converted.
-        lists: whether lists that a function changes may be partial.
         optional: whether arguments may be None, and members of enumerations others, as they come.
-        wants_lists: whether some would have to be.
-        has_lengths: whether there are arguments that are lists with as many items as they come with.
-        places: the tests that these have an item at a place: the place, the test, and how many there are, by its id.
-        refuses_lists: whether something was done with one that cannot be done with each that it may be.
-        dicts: whether decisions may choose the keys of dictionaries and sets that the function makes.
-        wants_dicts: whether they would have to.
-        refuses_dicts: whether something was done with such that cannot be done with each that it may be.
         has_optional: whether there are arguments that may be None, or members of enumerations that differ.
         refuses_optional: whether something was asked of what may be None that cannot be answered.
         plain_objects: where no object is to be chosen by decisions, because what is done with it cannot be.
@@ -148,11 +130,8 @@ class Trial:
         asked: Asked,
         catches: bool,
         plain_objects: Collection[Site],
-        lists: bool,
         optional: bool,
-        lengths: bool,
         only_counts: bool = False,
-        dicts: bool = False,
         known: Container[Site] | None = None,
         told_apart: Container[Site] = (),
     ) -> None:
@@ -160,15 +139,6 @@ class Trial:
         self.catches: bool = catches
         self.needs_identity: bool = False
         self.asked: Asked = asked
-        self.lists: bool = lists and not asked.inside and not catches
-        self._reads_lengths: bool = lengths
-        self.has_lengths: bool = False
-        self.places: dict[int, tuple[int, BoolTracer, Any]] = {}
-        self.wants_lists: bool = False
-        self.refuses_lists: bool = False
-        self.dicts: bool = dicts and not asked.inside and not catches
-        self.wants_dicts: bool = False
-        self.refuses_dicts: bool = False
         self._reads_optional: bool = optional
         self.has_optional: bool = False
         self.refuses_optional: bool = False
@@ -264,11 +234,6 @@ class Trial:
         self.has_optional |= self._reads_optional and self.allow_optional()
         return self.has_optional
 
-    def reads_lengths(self) -> bool:
-        """Whether lists among the arguments have as many items as they come with."""
-        self.has_lengths |= self._reads_lengths and self.lists
-        return self.has_lengths
-
     def reads_members(self) -> Site | None:
         """Where members of enumerations are chosen, if arguments may be such as they come."""
         site = self.allow_object(site=_ARGUMENTS) if self._reads_optional else None
@@ -299,11 +264,6 @@ class Trial:
         site, asked = running_line(), self.asked
         is_kept = asked.stores.isdisjoint([*names, "*"]) and asked.reads.isdisjoint([*methods, "*"])
         return site if is_kept and not asked.inside and site not in self._told_apart else None
-
-    def allow_copy(self) -> Site | None:
-        """The line that runs, if a copy may be made there of one of two dictionaries."""
-        site = running_line()
-        return None if self.asked.identity or site in self._told_apart else site
 
     def look_at_parts(self) -> None:
         """At the end of the trace: what objects were made for has the parts that it had then."""
@@ -368,20 +328,6 @@ def once(ask: Callable[P, T]) -> Callable[P, T]:
         return found
 
     return asked
-
-
-def attempted(refused: str, function: Callable[P, T], /, *arguments: P.args, **options: P.kwargs) -> T:
-    """What a function does with a tracer. In plain code, where it cannot, the next trial has none of its kind.
-
-    ``refused``: the attribute of the trial that says so.
-    """
-    try:
-        return function(*arguments, **options)
-    except NotAnArmError:
-        run = running.trial
-        if run is not None and not run.frames:
-            setattr(run, refused, True)
-        raise
 
 
 def running_line() -> Site:

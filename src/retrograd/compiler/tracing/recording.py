@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -174,14 +174,6 @@ class Recording:
                 found.add(columns[id(node)])
             rest.extend(engine.operands(node))
         return frozenset(found)
-
-    def compared_among(
-        self, columns: Mapping[int, Column], lengths: Collection[tuple[Column, int]]
-    ) -> frozenset[Column]:
-        """Those of the columns of lists, by the ids of the leaves that are how long, where that decided something."""
-        of_lists = {column for column, _ in lengths}
-        decided = (self.compared[2 * i] for i, one in enumerate(self.guards) if one.purpose is Purpose.DECIDES)
-        return frozenset(columns[id(one)] for one in decided if id(one) in columns).intersection(of_lists)
 
     def guard_kind(self) -> None:
         """That the result is a Value becomes a guard, which alone keeps what that compares: constants are counted."""

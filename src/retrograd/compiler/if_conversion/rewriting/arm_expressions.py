@@ -7,8 +7,6 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from ..operators import ANEW, COMPARISONS, OF_TESTS
-from .key_statements import calls_in_each, collecting, is_maker_call
-from .list_statements import is_written_for_lists
 from .matches import asks_for_parts
 from .tree import RefusedError, at, copied, later, of_arms
 
@@ -33,8 +31,8 @@ _OPTIONS = {"max": ("key", "default"), "min": ("key", "default"), "sorted": ("ke
 #: Methods without arguments that an array of numbers may have.
 _OF_ARRAYS = frozenset({"max", "min", "argmax", "argmin"})
 
-#: What the item is called of which such a function computes something.
-_ITEM = "_rg_item"
+#: What the item is called of which such a function computes something, and the sum of those before.
+_ITEM, _TOTAL = "_rg_item", "_rg_total"
 
 #: Writes an expression.
 Visit = Callable[[ast.expr], Any]
@@ -43,8 +41,8 @@ Visit = Callable[[ast.expr], Any]
 class ArmExpressions(ast.NodeTransformer):
     """Writes an expression so that it does nothing but compute, or raises RefusedError."""
 
-    def __init__(self, file: str, refused: Collection[int], lists: bool) -> None:
-        self._file, self._refused, self._lists = file, refused, lists
+    def __init__(self, file: str, refused: Collection[int]) -> None:
+        self._file, self._refused = file, refused
 
     def site(self, test: ast.expr) -> ast.expr:
         """Where a test begins."""
@@ -131,18 +129,9 @@ class ArmExpressions(ast.NodeTransformer):
         return at(of_arms("places.born", node), node) if isinstance(node.ctx, ast.Load) else node
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
-        return self.filtered(copied(node), _of_that_iterator) or self._born(node)
-
-    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
-        return self.collected(node, _of_that_iterator, True) or self.generic_visit(node)  # which refuses it
-
-    def visit_Set(self, node: ast.Set) -> ast.AST:
-        things = ast.List(list(map(self.visit, node.elts)), ast.Load())
-        return at(of_arms("makers.made", ast.Constant("set"), ast.Constant(False), things), node)
+        return self._filtered(copied(node)) or self._born(node)
 
     def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
-        if found := self.collected(node, _of_that_iterator):
-            return found
         made = self._born(node)
         node.key = at(of_arms("places.as_key", node.key), node.key)
         return made
@@ -183,15 +172,8 @@ class ArmExpressions(ast.NodeTransformer):
         return at(of_arms("allowed.written", at(ast.Lambda(node.args, self.visit(node.body)), node)), node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        if is_written_for_lists(node) or asks_for_parts(node):
+        if asks_for_parts(node):
             node.args[0] = self.visit(node.args[0])
-            return node
-        if found := self.collected(node, _of_that_name):
-            return found
-        if is_maker_call(node):
-            node.args = [one if isinstance(one, ast.Constant) else self._held(one) for one in node.args]
-            for keyword in node.keywords:
-                keyword.value = self._held(keyword.value)
             return node
         if any(one.arg is None for one in node.keywords):
             raise RefusedError("a ** before an argument or an item")
@@ -258,7 +240,7 @@ class ArmExpressions(ast.NodeTransformer):
         What is computed of each item is written as an arm. ``plainly`` writes the call as it is, for a function of the
         user's that has the name, and where items can be read only once.
         """
-        if not _is_reduction(node, self._lists):
+        if not _is_reduction(node):
             return None
         name, (of, *others) = getattr(node.func, "id", ""), node.args
         assert isinstance(of, (ast.GeneratorExp, ast.ListComp))
@@ -273,36 +255,18 @@ class ArmExpressions(ast.NodeTransformer):
         made.keywords = options
         return at(made, node)
 
-    def filtered(self, node: ast.ListComp, plainly: Visit) -> ast.expr | None:
+    def _filtered(self, node: ast.ListComp) -> ast.expr | None:
         """``[x for … if test]``; None where that cannot be written, or need not be."""
-        if any(one.is_async for one in node.generators) or not (any(one.ifs for one in node.generators) or self._lists):
+        if any(one.is_async for one in node.generators) or not any(one.ifs for one in node.generators):
             return None
         try:
-            return at(of_arms("filtered", *self._given("list", node, plainly(copied(node)))), node)
+            return at(of_arms("filtered", *self._given("list", node, _of_that_iterator(copied(node)))), node)
         except RefusedError:
             return None
-
-    def collected(self, node: ast.expr, plainly: Visit, decides: bool = False) -> ast.expr | None:
-        """``{… for … if test}``; None where that cannot be written, or need not be. ``decides``: it does."""
-        given = collecting(node)
-        if given is None or any(one.is_async for one in given[1].generators):
-            return None
-        kind, of = given
-        decides |= any(one.ifs for one in of.generators)
-        if not (decides or self._lists):
-            return None
-        try:
-            items, *rest = self._given("list", copied(of), plainly(copied(node)))
-        except RefusedError:
-            return None
-        return at(of_arms("keyed", kind, ast.Constant(decides), items, *rest), node)
 
     def _given(self, name: str, of: ast.GeneratorExp | ast.ListComp, plainly: ast.expr) -> list[ast.expr]:
         """What is read, what each item gives, where, what is done as it is written, whether an item gives several."""
-        read, is_nested = self.items(copied(of.generators[0].iter)), len(of.generators) > 1
-        if calls_in_each(of):
-            read = at(of_arms("makers.in_order", read), of)
-        items = later(read)
+        items, is_nested = later(self.items(copied(of.generators[0].iter))), len(of.generators) > 1
         return [items, self._of_each(name, of), self.site(of), later(plainly), ast.Constant(is_nested)]
 
     def _of_each(self, name: str, of: ast.GeneratorExp | ast.ListComp) -> ast.expr:
@@ -313,14 +277,19 @@ class ArmExpressions(ast.NodeTransformer):
             whole = generator.ifs[0] if len(generator.ifs) == 1 else at(ast.BoolOp(ast.And(), generator.ifs), of)
             tests = self.test(copied(whole), self.visit)
         element = ast.Constant(1) if name == "len" else copied(of.elt)
-        if len(of.generators) > 1:  # the items of each are a list of their own
-            element = at(ast.ListComp(element, [copied(one) for one in of.generators[1:]]), of)
+        rest = [copied(one) for one in of.generators[1:]]
+        if rest and name == "sum":  # which goes on with what the items before gave
+            inner = at(ast.GeneratorExp(element, rest), of)
+            element = at(ast.Call(ast.Name("sum", ast.Load()), [inner, ast.Name(_TOTAL, ast.Load())], []), of)
+        elif rest:  # the items of each are a list of their own
+            element = at(ast.ListComp(element, rest), of)
         computed = self.test(element, self.visit) if name in ("any", "all") else self.visit(element)
         item = ast.Tuple([ast.Name(_ITEM, ast.Load())], ast.Load())
         unpacked = self.visit_comprehension(ast.comprehension(copied(generator.target), item, [], 0))
-        pair = ast.Tuple([at(later(tests), of), at(later(computed), of)], ast.Load())
+        gives = _of_one(_TOTAL, computed) if rest and name == "sum" else later(computed)
+        pair = ast.Tuple([at(later(tests), of), at(gives, of)], ast.Load())
         only = ast.Subscript(ast.ListComp(pair, [unpacked]), ast.Constant(0), ast.Load())
-        return at(ast.Lambda(ast.arguments([], [ast.arg(_ITEM)], None, [], [], None, []), only), of)
+        return at(_of_one(_ITEM, only), of)
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
         if node.is_async or node.ifs:
@@ -331,19 +300,25 @@ class ArmExpressions(ast.NodeTransformer):
         return node
 
 
+def _of_one(name: str, body: ast.expr) -> ast.Lambda:
+    """A function of one argument."""
+    return ast.Lambda(ast.arguments([], [ast.arg(name)], None, [], [], None, []), body)
+
+
 def asks_array(call: ast.Call) -> bool:
     """Whether a call is of a method that compares all numbers of an array, if it is one's."""
     is_alone = not (call.args or call.keywords)
     return is_alone and isinstance(call.func, ast.Attribute) and call.func.attr in _OF_ARRAYS
 
 
-def _is_reduction(node: ast.Call, lists: bool) -> bool:
+def _is_reduction(node: ast.Call) -> bool:
     """Whether a call may be that of a function of Python's that reduces what a generator gives to one thing."""
     name = getattr(node.func, "id", "")
     if name not in REDUCTIONS or not node.args or not all(one.arg in _OPTIONS.get(name, ()) for one in node.keywords):
         return False
     of, *others = node.args
-    if not isinstance(of, ast.ListComp if name == "len" else ast.GeneratorExp):
+    kinds = {"len": (ast.ListComp,), "sum": (ast.GeneratorExp, ast.ListComp)}.get(name, (ast.GeneratorExp,))
+    if not isinstance(of, kinds):
         return False
     if len(of.generators) > 1 and (name in ("any", "all", "next") or any(one.is_async for one in of.generators)):
         return False
@@ -351,7 +326,7 @@ def _is_reduction(node: ast.Call, lists: bool) -> bool:
         return False
     most, least = int(name in ("sum", "next")), int(name == "next")
     is_whole = least <= len(others) <= most and not any(isinstance(one, ast.Starred) for one in others)
-    is_filtered = any(one.ifs for one in of.generators) or lists or name in ("any", "all")
+    is_filtered = any(one.ifs for one in of.generators) or name in ("any", "all")
     return is_whole and not of.generators[0].is_async and is_filtered
 
 

@@ -65,13 +65,10 @@ class ArmStatements:
         refused: where tests begin that stay as they are.
         kept: variables that are read at any time.
         free: names of the function that are no variables of its own.
-        lists: whether decisions choose how long lists are.
     """
 
-    def __init__(
-        self, file: str, refused: Collection[int], kept: frozenset[str], free: frozenset[str], lists: bool
-    ) -> None:
-        self.expressions: ArmExpressions = ArmExpressions(file, refused, lists)
+    def __init__(self, file: str, refused: Collection[int], kept: frozenset[str], free: frozenset[str]) -> None:
+        self.expressions: ArmExpressions = ArmExpressions(file, refused)
         self.kept: frozenset[str] = kept
         self._free, self._variables, self._tests = free, 0, 0
         self._outer: frozenset[str] = frozenset()  # of them, those that the function in it which is written may assign

@@ -21,17 +21,8 @@ from ..operators import COMPARISONS, IN_PLACE
 from .arm_expressions import REDUCTIONS, asks_array, is_of_tests, membership, of_tests, test_of_identity
 from .arm_statements import ArmStatements, WrittenLoop
 from .assignment_expressions import write_as_assignments
-from .generators import write_generators
+from .deletions import write_deletions
 from .jumps import Loop, deciding_tests, header_of, returns, returns_or_goes_on
-from .key_statements import write_for_keys
-from .list_statements import (
-    KEEP_IN_ORDER,
-    LIST_FUNCTIONS,
-    asks_for_entry,
-    is_written_for_lists,
-    write_deletions,
-    write_for_lists,
-)
 from .liveness import Around, kept
 from .matches import asks_for_parts, write_as_tests
 from .source import compiled, definitions_of
@@ -52,18 +43,19 @@ from .tree import (
 
 __all__ = ["Wanted", "as_arm", "converted", "refusals", "unconverted"]
 
-#: Methods and functions that sort.
-_ORDERS = KEEP_IN_ORDER | {"argsort", "sort", "sorted"}
-#: Methods and functions that search, sort, ask what decisions choose, put items in, take them out, or make keys.
-_SEARCHES = frozenset(
+#: Methods and functions that sort, or keep in order.
+_ORDERS = frozenset(
     {
-        *("accumulate", "filter", "get", "index", "isinstance", "len", "median", "nlargest", "nsmallest"),
-        *("range", "remove"),
-        *("__delitem__", "add", "discard", "insert", "pop", "setdefault"),
-        *("Counter", "dict", "set"),
-        *_ORDERS,
+        *("argsort", "sort", "sorted"),
+        *("heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
+        *("insort", "insort_left", "insort_right"),
     }
 )
+#: Methods and functions that search, sort, or ask what decisions choose.
+_SEARCHES = _ORDERS | {
+    *("accumulate", "filter", "get", "index", "isinstance", "len", "median", "nlargest", "nsmallest"),
+    *("__delitem__", "insert", "pop"),
+}
 
 _SEE_VARIABLES = frozenset({"locals", "vars", "dir", "eval", "exec", "globals"})
 
@@ -74,7 +66,6 @@ class Wanted(NamedTuple):
     lines: frozenset[int] = frozenset()  #: those of its file on which tests and searches are
     refused: frozenset[int] = frozenset()  #: where tests begin that stay as they are
     identity: bool = False  #: each ``x is y``, if there is nothing else
-    lists: bool = False  #: decisions choose how long lists are
     orders: bool = False  #: what sorts, wherever it is: a ``__lt__`` decides
 
 
@@ -111,13 +102,11 @@ def unconverted(code: types.CodeType) -> types.CodeType:
     return _originals.get(code, code)
 
 
-def as_arm(code: types.CodeType, lists: bool) -> types.CodeType | str:
+def as_arm(code: types.CodeType) -> types.CodeType | str:
     """The code of a function that an arm calls, converted or not, written as an arm itself; or why that cannot be."""
     code = unconverted(code)
     try:
-        made = _written(
-            code, lambda function: _Converter(code.co_filename, function, Wanted(lists=lists), True).convert_to_arm()
-        )
+        made = _written(code, lambda function: _Converter(code.co_filename, function, Wanted()).convert_to_arm())
         return made or "whose source cannot be found"
     except RefusedError as refused:
         return f"in which there is {refused}, which the compiler cannot run for a branch that is not taken"
@@ -140,15 +129,12 @@ def _written(code: types.CodeType, rewrite: Callable[[ast.FunctionDef], bool]) -
 class _Converter(ast.NodeTransformer):
     """Converts, in place, what decides on some lines of a function."""
 
-    def __init__(self, file: str, function: ast.FunctionDef, wanted: Wanted, is_arm: bool = False) -> None:
+    def __init__(self, file: str, function: ast.FunctionDef, wanted: Wanted) -> None:
         self._file, self._function, self._wanted = file, function, wanted
         write_as_assignments(function)
         self._found = write_as_tests(function)
-        self._found |= write_generators(function, wanted.lists, None if is_arm else wanted.lines)
         write_deletions(function)
-        self._arms = ArmStatements(file, wanted.refused, kept(function), _free_in(function), wanted.lists)
-        self._found |= wanted.lists and write_for_lists(function)
-        self._found |= wanted.lists and write_for_keys(function)
+        self._arms = ArmStatements(file, wanted.refused, kept(function), _free_in(function))
 
     def convert(self) -> bool:
         """Whether there was something to convert."""
@@ -170,7 +156,7 @@ class _Converter(ast.NodeTransformer):
             node.body = self._block(body, Around(parameters(node) | outer, kept, kept))
 
     def _hits(self, test: ast.expr | ast.stmt) -> bool:
-        if self._arms.is_written(test) or asks_for_entry(test):
+        if self._arms.is_written(test):
             return True
         lines = range(test.lineno, (test.end_lineno or test.lineno) + 1)
         wanted = any(line in self._wanted.lines for line in lines)
@@ -226,11 +212,9 @@ class _Converter(ast.NodeTransformer):
         return of_tests(node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        if is_written_for_lists(node) or asks_for_parts(node):
+        if asks_for_parts(node):
             node.args[0] = self.visit(node.args[0])
             return node
-        if made := self._collected(node):
-            return made
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         if isinstance(node.func, ast.Attribute) and asks_array(node) and self._hits(node):
             self._found = True
@@ -238,13 +222,11 @@ class _Converter(ast.NodeTransformer):
         is_whole = not any(isinstance(one, ast.Starred) for one in node.args) and all(one.arg for one in node.keywords)
         hits = self._hits(node) or (self._wanted.orders and name in _ORDERS)
         is_wanted = is_whole and (name in _SEARCHES or name.startswith("bisect")) and hits
-        of_lists = (isinstance(node.func, ast.Name) and name in LIST_FUNCTIONS) or name in KEEP_IN_ORDER
-        is_wanted |= self._wanted.lists and is_whole and of_lists
         has_key = name in ("max", "min") and any(one.arg == "key" for one in node.keywords)
         self._found |= has_key and self._hits(node)  # what it gives may choose an item
-        if name in REDUCTIONS and (self._hits(node) or self._wanted.lists):
+        if name in REDUCTIONS and self._hits(node):
             if made := self._arms.expressions.reduction(copied(node), self._plainly):
-                self._found |= self._hits(node)
+                self._found = True
                 return made
             if name in ("any", "all") and len(node.args) == 1 and not node.keywords:
                 self._found = True
@@ -276,24 +258,10 @@ class _Converter(ast.NodeTransformer):
         return node
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
-        filtered = None
-        if self._hits(node) or self._wanted.lists:
-            filtered = self._arms.expressions.filtered(copied(node), self._plainly)
-            self._found |= bool(filtered) and self._hits(node)
-        return filtered or self._plainly(node)
-
-    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
-        return self._collected(node) or self._plainly(node)
-
-    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
-        return self._collected(node) or self._plainly(node)
-
-    def _collected(self, node: ast.expr) -> ast.expr | None:
-        """A comprehension of a dictionary or a set, or ``set(… for …)``; None of anything else."""
-        hits = self._hits(node)
-        made = self._arms.expressions.collected(node, self._plainly, hits) if hits or self._wanted.lists else None
-        self._found |= bool(made) and hits
-        return made
+        if any(self._hits(test) for one in node.generators for test in one.ifs):
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):  # Python may name any of them
+                refusals[self._file, line] = "the test decides how long a list is"
+        return self._plainly(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         return self._as_test(node)

@@ -20,22 +20,15 @@ from ...guards import builtin_overrides
 from ...guards.libraries import is_library
 from ...tracing import followed_numpy
 from ...tracing.bool_tracer import BoolTracer
-from ...tracing.choice_tracer import is_choice
 from ...tracing.float_tracer import is_tracer
 from ...tracing.followed_calls import follower_of, own_code
-from ..containers.selected_array import SelectedArray
-from ..keyed.chosen import are_keyed, asked_of_each
-from ..keyed.dicts import contains as contains_key
-from ..keyed.noted import note_keys
-from ..keyed.tracers import KEYED, KeyedMethod, PartialSet
 from ..operators import ANEW, IN_PLACE, METHODS, NAMES, ROWS
 from ..tracers.chosen_arrays import all_places
 from ..tracers.conditions import joined
 from ..tracers.frozen_list import FrozenList
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
-from ..tracers.partial_list import EntriesOf, ListMethod, PartialIterator, PartialList
-from ..tracers.partial_lists import of_function
+from ..tracers.selected_array import SelectedArray
 from ..trial import current, in_arms, refuse
 from .comparing import SEARCHED, is_among
 from .domains import inside_domain
@@ -93,16 +86,11 @@ _CHANGES = frozenset(
 )
 #: The types of what changes them.
 _OF_CONTAINERS = frozenset({types.BuiltinFunctionType, types.MethodWrapperType})
-#: Of those, such as take an item out at a place, or put one in.
-_AT_A_PLACE = frozenset({"__delitem__", "insert", "pop"})
 _METHODS = frozenset({"get", "items", "keys", "values", "index", "count", "copy"})
 _MAKERS = frozenset({list, dict, collections.deque, collections.defaultdict})
 _LAZY = frozenset({zip, enumerate, reversed, list, tuple})
 #: What does with each thing that may be chosen what is asked of it.
-_CHOSEN = frozenset({SelectedArray, KeyedMethod, ListMethod, ObjectTracer, PartialList, *KEYED})
-#: Those of them whose own methods do so.
-_WHOLE = frozenset({SelectedArray, PartialList, *KEYED})
-_PARTIAL = frozenset({PartialList, PartialIterator, *KEYED})
+_CHOSEN = frozenset({SelectedArray, ObjectTracer})
 _SINGLE = (OPERANDS | {SelectedArray}) - {list, tuple, FrozenList}
 _DEFAULTS = [(), (None,), (float,), (int,), (list,), (dict,), (str,), (tuple,), (set,)]
 _CONSTANTS = frozenset({int, str, bool, bytes, type(None)})
@@ -126,8 +114,6 @@ def operand(thing: Any) -> Any:
         return thing
     if type(thing) is MaybeTracer:
         return present(thing)
-    if type(thing) is PartialList or type(thing) in KEYED:
-        return thing
     is_object = may_be_chosen(thing) and is_told_by_identity(type(thing)) and is_quiet(type(thing))
     if is_object or type(thing) is ObjectTracer or isinstance(thing, np.generic):
         return thing
@@ -180,10 +166,6 @@ def minus(thing: Any) -> Any:
 
 def contains(thing: Any, things: Any) -> Any:
     """``thing in things``."""
-    if type(things) in KEYED and getattr(things, "_rg_name", "keys") == "keys":
-        return contains_key(getattr(things, "_rg_of", things), thing)
-    if type(things) is ObjectTracer:
-        return asked_of_each(things, lambda one: contains(thing, one))
     found = is_among(thing, things) if current() is not None else None
     if found is not None:
         return found
@@ -218,12 +200,12 @@ def augmented(name: str, old: Any, new: Any) -> Any:
     if not in_arms():
         return IN_PLACE[name](old, new)
     old = present(old)
-    if type(old) is PartialList or type(old) is PartialSet or type(old) is ObjectTracer:
+    if type(old) is ObjectTracer:
         return IN_PLACE[name](old, new)
     if type(old) is np.ndarray and (places := all_places(old)) is not None:
         return _stored_in(old, places, operated(name, old, new))
     if type(old) in _CHANGED_IN_PLACE:
-        if not is_own(old) or type(new) is PartialList:
+        if not is_own(old):
             raise refuse(f"changes a {type(old).__name__} in place")
         note_change()
         return IN_PLACE[name](old, operand(new))
@@ -253,11 +235,9 @@ def items(thing: Any) -> Any:
 def _is_readable(thing: Any) -> bool:
     """Whether to read the items of a thing has no effect: an iterator must be the arm's own."""
     kind = type(thing)
-    if kind is EntriesOf:
-        return _is_readable(thing.things)
     known = kind in CONTAINERS or kind in VIEWS or is_own_container(thing) or is_still_tuple(kind)
     known |= kind is enum.EnumMeta  # the members of an enumeration
-    return known or (kind in ITERATORS and is_own(thing)) or kind in _PARTIAL
+    return known or (kind in ITERATORS and is_own(thing))
 
 
 def spread(things: Any) -> list[Any]:
@@ -282,7 +262,7 @@ def _unpacked(thing: Any, shape: tuple[Any, ...]) -> Any:
 
 def held(thing: Any) -> Any:
     """A thing that a variable holds, or a container; an iterator moves on when it is read."""
-    if in_arms() and hasattr(type(thing), "__next__") and type(thing) is not PartialIterator:
+    if in_arms() and hasattr(type(thing), "__next__"):
         raise refuse(f"reads from a {type(thing).__name__}, which moves on")
     return thing
 
@@ -290,23 +270,16 @@ def held(thing: Any) -> Any:
 def call(function: Any, *arguments: Any, **options: Any) -> Any:
     """``function(*arguments, **options)``; a function of the user's is held to the same rules."""
     kind = type(function)
-    if kind in _CHOSEN or (kind is types.MethodType and type(function.__self__) in _WHOLE):
+    if kind in _CHOSEN or (kind is types.MethodType and type(function.__self__) is SelectedArray):
         return function(*arguments, **options)
     if current() is not None and function is not isinstance and (follower := follower_of(function)) is not None:
         function, kind = follower, types.FunctionType
     if len(arguments) == 1 and function is len and type(arguments[0]) is SelectedArray:
         return arguments[0].size
-    if len(arguments) == 1 and function is len and are_keyed(arguments[0]):
-        return asked_of_each(arguments[0], lambda one: call(len, one))
     if kind in (types.BuiltinFunctionType, type) and function in _READERS:  # of None they would raise
         arguments = tuple(map(present, arguments))
-    if current() is not None and (not _PARTIAL.isdisjoint(map(type, arguments)) or function in (range, filter)):
-        found = of_function(function, arguments, options)
-        if found is not NotImplemented:
-            return found
     if current() is not None and (found := ordered(function, arguments, options)) is not NotImplemented:
         return found
-    note_keys(function, arguments)
     if current() is not None and (found := _searched(function, arguments, options)) is not None:
         return found
     if not in_arms():
@@ -335,10 +308,8 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
         raise refuse(f"calls {function.__name__} with what may read what it changes")
     if is_quiet(kind) and function not in _LAZY:  # it compares and adds what it reads
         arguments = tuple(list(items(one)) if type(one) in ITERATORS else one for one in arguments)
-    if _changes_list(function) and (trial := current()) is not None:
-        trial.wants_lists = True
     if not (_is_pure(function) or _changes_own(function)) or not all(map(_is_known, (*arguments, *options.values()))):
-        raise refuse(f"calls {getattr(function, '__name__', kind.__name__)}, which may do something else than compute")
+        raise refuse(f"calls {getattr(function, '__name__', kind.__name__)}, which {_what_it_does(function)}")
     if "out" in options:
         raise refuse(f"calls {function.__name__}, which stores what it computes")
     if options.get("key") is not None or (function is collections.defaultdict and arguments[:1] not in _DEFAULTS):
@@ -355,21 +326,23 @@ def call(function: Any, *arguments: Any, **options: Any) -> Any:
     return born(found) if type(found) in ITERATORS or type(found) in _MAKERS else found
 
 
+def _what_it_does(function: Any) -> str:
+    """Why an arm does not call a function."""
+    owner = _owner_of(function)
+    if type(owner) in (list, set, dict, *_MAKERS) and function.__name__ in (*_CHANGES, "add", "discard", "remove"):
+        return f"changes what a {type(owner).__name__} has"
+    return "may do something else than compute"
+
+
 def _searched(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """What a function finds that compares what is traced, without a decision; None where it is no such function."""
     name, owner = getattr(function, "__name__", ""), getattr(function, "__self__", None)
-    trial = current()
-    if name in _AT_A_PLACE and _changes_list(function) and arguments and is_choice(arguments[0]) and trial is not None:
-        trial.wants_lists = True
     if type(function) is not types.BuiltinFunctionType:
         return None
     if function is isinstance and len(arguments) == 2:
         return _is_instance(*arguments)
     if function in BISECTIONS:
         return bisected(function, *arguments) if not options else None
-    if name == "remove" and _changes_list(function) and trial is not None:
-        trial.wants_lists = True
-        return None
     if name == "accumulate" and type(owner) is np.ufunc and len(arguments) == 1 and not options:
         return followed_numpy.accumulated(owner, *arguments)
     if name == "index" and len(arguments) == 1:
@@ -518,12 +491,6 @@ def _changes_own(function: Any) -> bool:
     return is_method and is_own_container(function.__self__)
 
 
-def _changes_list(function: Any) -> bool:
-    """Whether a method changes a list or a queue that was there before."""
-    is_method = type(function) in _OF_CONTAINERS and function.__name__ in (*_CHANGES, "remove")
-    return is_method and type(function.__self__) in (list, collections.deque) and not is_own(function.__self__)
-
-
 def written(function: types.FunctionType) -> types.FunctionType:
     """A function that is defined in an arm, and written as one."""
     _written.add(function)
@@ -591,9 +558,8 @@ def _checked(function: types.FunctionType) -> types.FunctionType:
         return _arms[function]
     code: types.CodeType | str = "which may do something else than compute"
     if not is_library(function.__globals__.get("__name__")):
-        trial = current()
         own = own_code(function)
-        code = _checked_code(own, own.co_filename, trial is not None and (trial.lists or trial.dicts))
+        code = _checked_code(own, own.co_filename)
     if isinstance(code, str):
         raise refuse(f"calls {function.__name__}, {code}")
     name, defaults = function.__name__, function.__defaults__
@@ -603,8 +569,8 @@ def _checked(function: types.FunctionType) -> types.FunctionType:
 
 
 @functools.lru_cache(maxsize=256)
-def _checked_code(code: types.CodeType, file: str, lists: bool) -> types.CodeType | str:
+def _checked_code(code: types.CodeType, file: str) -> types.CodeType | str:
     """``file``: that of the code, which is equal to the same code of another file."""
     from ..rewriting.converter import as_arm  # which writes calls of this module
 
-    return as_arm(code, lists)
+    return as_arm(code)

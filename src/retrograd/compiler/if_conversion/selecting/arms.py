@@ -8,11 +8,7 @@ guard. Outside of a trial, and where a test is a plain bool, converted code does
 from __future__ import annotations
 
 import builtins
-import dataclasses
 import functools
-import sys
-import types
-from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,26 +19,18 @@ from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import is_choice
 from ...tracing.float_tracer import is_tracer
 from ...tracing.followed_numpy import METHODS
-from ..containers import generators
-from ..containers.bounded_queues import bounded
 from ..conversions import Site
-from ..keyed import makers
-from ..keyed.dicts import members
-from ..keyed.tracers import KEYED
 from ..operators import COMPARISONS, OF_TESTS
 from ..tracers import conditions
 from ..tracers.conditions import is_taken, joined
 from ..tracers.maybe_tracer import MaybeTracer
-from ..tracers.partial_list import EntriesOf, Entry, PartialIterator, PartialList
-from ..tracers.partial_lists import entries_of, partial, read_on
 from ..tracers.test_array import TestArray
-from ..trial import Frame, Trial, current, refuse
+from ..trial import Frame, Trial, current, in_arms, refuse
 from . import allowed, decisions, places, selections
-from .allowed import call, items, operated, tested
+from .allowed import call, operated, tested
 from .decisions import Decision, select, test_of, trial_of
 from .kinds import ITERATORS, may_be_read_on
 from .places import born, is_own
-from .selections import unset
 
 __all__ = [
     "Loop",
@@ -51,22 +39,14 @@ __all__ = [
     "asked",
     "both",
     "chain",
-    "changing",
     "compared",
     "conditions",
     "decisions",
     "either",
-    "entries",
     "filtered",
-    "generators",
     "has_items",
     "in_trial",
-    "is_absent",
     "is_instance",
-    "is_there",
-    "item_of",
-    "keyed",
-    "makers",
     "negated",
     "of_array",
     "of_tests",
@@ -206,17 +186,21 @@ def reduced(
     only once: here, more of them may be read than the function reads. ``is_nested``: each item gives several.
     """
     is_pythons = function is getattr(builtins, name)
-    things = members(_read_on(items, site, name not in _MAY_END), name) if is_pythons else None
+    is_whole = name not in _REDUCED or (is_nested and name != "sum")  # it wants all that pass in a list
+    if not is_pythons or (is_whole and not in_arms()):
+        return plain()
+    things = _read_on(items, site, name not in _MAY_END)
     if things is None:
         return plain()
-    if name not in _REDUCED or is_nested:
+    if is_whole:
         given = {key: one() for key, one in options.items()}
         return call(function, _filtered(things, each, site, is_nested), *(one() for one in more), **given)
-    return _REDUCED[name](*_of_entries(things, each, site), site, *(one() for one in more))
+    reduce = _nested_sum_of if is_nested else _REDUCED[name]
+    return reduce(things, each, site, *(one() for one in more))
 
 
 def filtered(items: Callable[[], Any], each: Each, site: Site, plain: Callable[[], Any], is_nested: bool) -> Any:
-    """``[… for … in items() if …]``: the items that pass are those that the list has."""
+    """``[… for … in items() if …]``, where no test is traced: no data decide how many items pass."""
     things = _read_on(items, site, is_whole=True)
     return plain() if things is None else _filtered(things, each, site, is_nested)
 
@@ -235,119 +219,17 @@ def _read_on(items: Callable[[], Any], site: Site, is_whole: bool = False) -> An
     return things if may_be else None
 
 
-def _of_entries(things: Any, each: Each, site: Site) -> tuple[Any, Each]:
-    """The same of a list's entries: each is tested where it is there."""
-    if type(things) not in (PartialList, PartialIterator, *KEYED):
-        return things, each
-
-    def of_entry(entry: Entry) -> tuple[Callable[[], Any], Callable[[], Any]]:
-        test, computed = each(entry.item)
-        return lambda: both(entry.is_there, lambda: test_of(test()), site), computed
-
-    return read_on(things), of_entry
-
-
 def _filtered(things: Any, each: Each, site: Site, is_nested: bool) -> Any:
-    found, tests = _passing(things, each, site, is_nested)
-    trial = current()
-    if BoolTracer not in map(type, tests) or trial is None:
-        return born(found)
-    trial.wants_lists = True
-    return born(partial(found, tests))
-
-
-def _passing(things: Any, each: Each, site: Site, is_nested: bool) -> tuple[list[Any], list[Any]]:
-    """What there is of the items that may pass, and whether they do."""
     found: list[Any] = []
-    tests: list[Any] = []
-    things, each = _of_entries(things, each, site)
     for one in things:
         test, computed = each(one)
         holds = test_of(test())
-        if type(holds) is BoolTracer or tested(holds):
-            given = select(holds, computed, _unset, site)
-            holds = holds if type(holds) is BoolTracer else True
-            inside = entries_of(given) if is_nested else (Entry(0, given, True),)
-            found += [entry.item for entry in inside]
-            tests += [joined("minimum", entry.is_there, holds) for entry in inside]
-    return found, tests
-
-
-def _unset() -> Any:
-    return unset
-
-
-def changing(thing: Any, make: Callable[[], Any] | None = None) -> Any:
-    """A new list that the function changes: decisions may choose how long it is then. ``make``: what was called."""
-    trial = current()
-    if trial is not None and trial.dicts and make is None and type(thing) in (dict, set):
-        return makers.changing(thing)
-    if make is not None and make() not in (list, deque):  # it may be another one's list
-        return thing
-    if trial is None or not trial.lists or type(thing) not in (list, deque):
-        return thing
-    is_bounded = type(thing) is deque and thing.maxlen is not None
-    return born(bounded(thing) if is_bounded else partial(thing, kind=type(thing)))
-
-
-def changing_in(thing: Any) -> Any:
-    """An object that was made: the empty lists that a dataclass gave it are such as the function changes."""
-    if current() is None or not dataclasses.is_dataclass(thing) or isinstance(thing, type):
-        return thing
-    for field in dataclasses.fields(thing):
-        held = getattr(thing, field.name, None)
-        is_empty = field.default_factory in (list, deque) and type(held) in (list, deque) and not held
-        if is_empty and sys.getrefcount(held) == _HELD_ONCE:
-            object.__setattr__(thing, field.name, changing(held))
-    return thing
-
-
-def _count_of_held_once() -> int:
-    thing = types.SimpleNamespace(items=[])
-    held = getattr(thing, "items", None)
-    return sys.getrefcount(held)
-
-
-#: Of a list that an object holds, and nothing else; another one's list stays as it is.
-_HELD_ONCE = _count_of_held_once()
-
-
-def keyed(
-    kind: Any,
-    decides: bool,
-    items: Callable[[], Any],
-    each: Each,
-    site: Site,
-    plain: Callable[[], Any],
-    is_nested: bool,
-) -> Any:
-    """``{… for … in items() if …}``, or such a dictionary. ``decides``: a test in it does."""
-    trial, function = current(), {"dict": dict, "set": set}[kind] if type(kind) is str else kind
-    if trial is None or not any(function is one for one in (dict, set, Counter)):
-        return plain()
-    trial.wants_dicts |= decides
-    things = members(_read_on(items, site, is_whole=True), function.__name__) if trial.dicts else None
-    return plain() if things is None else makers.collected(function, *_passing(things, each, site, is_nested))
-
-
-def entries(things: Any) -> Any:
-    """What a loop runs over: the entries of a list of which decisions choose the items, or those of a plain one."""
-    return EntriesOf(items(things))
-
-
-def is_there(entry: Entry) -> Any:
-    """Whether a list has an item."""
-    return entry.is_there
-
-
-def is_absent(entry: Entry) -> Any:
-    """Whether it has not."""
-    return conditions.negated(entry.is_there)
-
-
-def item_of(entry: Entry) -> Any:
-    """The item."""
-    return entry.item
+        if type(holds) is BoolTracer:
+            raise refuse("makes a list whose length decisions choose")
+        if tested(holds):
+            given = computed()
+            found += given if is_nested else [given]
+    return born(found)
 
 
 def refused(why: str) -> Any:
@@ -400,6 +282,15 @@ def _sum_of(things: Any, each: Each, site: Site, start: Any = 0) -> Any:
     for one in things:
         test, term = each(one)
         total = select(test(), functools.partial(_added, total, term), functools.partial(_same, total), site)
+    return total
+
+
+def _nested_sum_of(things: Any, each: Callable[[Any], Any], site: Site, start: Any = 0) -> Any:
+    """The same of several numbers of each item, which are added to what the items before gave."""
+    total = start
+    for one in things:
+        test, add = each(one)
+        total = select(test(), functools.partial(add, total), functools.partial(_same, total), site)
     return total
 
 

@@ -11,13 +11,8 @@ from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import ChoiceTracer, is_choice
 from ...tracing.float_tracer import is_tracer
 from ..conversions import Site
-from ..keyed.chosen import are_keyed, asked_of_each
-from ..keyed.dicts import truth as truth_of_keys
-from ..keyed.tracers import KEYED
 from ..tracers.conditions import joined, must_hold, negated
 from ..tracers.maybe_tracer import MaybeTracer
-from ..tracers.partial_list import PartialList
-from ..tracers.partial_lists import truth
 from ..trial import Frame, Trial, current
 from .allowed import tested
 from .selections import Selection
@@ -27,13 +22,7 @@ __all__ = ["Decision", "of_chosen", "select", "test_of", "trial_of"]
 
 
 def test_of(thing: Any) -> Any:
-    """A test; of a number that is traced, whether it is not zero; of such a list, whether it has any items."""
-    if type(thing) is PartialList:
-        return truth(thing)
-    if type(thing) in KEYED:
-        return truth_of_keys(thing)
-    if are_keyed(thing):
-        return asked_of_each(thing, truth_of_keys)
+    """A test; of a number that is traced, whether it is not zero."""
     if type(thing) is MaybeTracer:
         inside = test_of(tested(thing._rg_thing))
         return joined("minimum", thing._rg_tests[True], inside if type(inside) is BoolTracer else bool(inside))

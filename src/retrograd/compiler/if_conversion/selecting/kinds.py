@@ -7,7 +7,7 @@ import inspect
 import itertools
 import math
 import types
-from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
+from collections import defaultdict, deque, namedtuple
 from typing import Any
 
 import numpy as np
@@ -17,15 +17,12 @@ from .... import math as our_math
 from ....index import IndexTracer
 from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import CHOICES
-from ..keyed.tracers import KEYED
 from ..tracers.frozen_list import FrozenList
-from ..tracers.partial_list import EntriesOf, PartialIterator, PartialList
 from ..tracers.test_array import TestArray
 from .selections import NUMBERS
 
 __all__ = [
     "CONTAINERS",
-    "DICTIONARIES",
     "ITERATORS",
     "OF_ARRAYS",
     "OPERANDS",
@@ -53,8 +50,6 @@ OPERANDS: frozenset[type] = NUMBERS | {
 }
 #: What is read by subscripts and loops without effect.
 CONTAINERS: frozenset[type] = frozenset({list, tuple, FrozenList, deque, dict, str, range, np.ndarray})
-#: Those that have keys.
-DICTIONARIES: frozenset[type] = frozenset({dict, defaultdict, Counter, OrderedDict})
 #: What loops over them give.
 VIEWS: frozenset[type] = frozenset({type({}.items()), type({}.keys()), type({}.values())})
 #: What is read once. An arm reads what it has made.
@@ -102,14 +97,12 @@ OF_ARRAYS: frozenset[str] = frozenset(
 def may_be_read_on(thing: Any) -> bool:
     """Whether a loop may read more items than the function does: no other code reads them, and reading runs none."""
     kind = type(thing)
-    if kind is EntriesOf:
-        return may_be_read_on(thing.things)
     if kind is _BY_INDEX:  # of an array
         return type(thing.__reduce__()[1][0]) in CONTAINERS
     if kind in (zip, enumerate, reversed):
         parts = thing.__reduce__()[1]
         return all(may_be_read_on(one) for one in (parts if kind is zip else parts[:1]))
-    return kind in CONTAINERS or kind in _ITERATORS or kind in (*KEYED, PartialList, PartialIterator, enum.EnumMeta)
+    return kind in CONTAINERS or kind in _ITERATORS or kind is enum.EnumMeta
 
 
 _BY_INDEX: type = type(iter(np.empty(0)))

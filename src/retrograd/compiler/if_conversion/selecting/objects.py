@@ -26,13 +26,13 @@ __all__ = [
     "is_quiet",
     "is_record",
     "is_still_tuple",
+    "is_told_apart",
     "made_of_parts",
     "method_of",
     "of_class",
     "own_class",
     "parts_differ",
     "parts_of",
-    "site_of",
 ]
 
 _FACTORIES = (list, dict, tuple, set, dataclasses.MISSING)
@@ -189,9 +189,13 @@ def made_of_parts(kind: Any, parts: Mapping[str, Any], site: Site) -> Any:
     return thing
 
 
-def site_of(thing: Any) -> Site | None:
-    """Where an object was made that stands for one of two; None of another thing."""
-    return thing._rg_site if "_rg_class" in vars(type(thing)) else None
+def is_told_apart(thing: Any) -> bool:
+    """Whether a thing was made for one of two, and is asked which object it is: the next trace makes none there."""
+    trial = current()
+    if trial is None or "_rg_class" not in vars(type(thing)):
+        return False
+    trial.newly_told_apart.add(thing._rg_site)
+    return True
 
 
 def parts_differ(thing: Any, parts: Mapping[str, Any]) -> bool:

@@ -17,10 +17,8 @@ import numpy as np
 
 from ...tracing.followed_numpy import as_numpys
 from ..tracers.conditions import joined, must_hold, negated
-from ..tracers.partial_list import Entry, Heap, PartialList
-from ..tracers.partial_lists import done, entries_of, numbers, partial, store
-from ..trial import current, in_arms, refuse
-from .places import born, is_own, set_item
+from ..trial import in_arms
+from .places import born, set_item
 from .searches import Less, exchanged, is_open, median, note_no_nan, order_of, sorted_by
 from .selections import NUMBERS, chosen_at
 
@@ -42,25 +40,15 @@ def ordered(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) 
         return NotImplemented
     change, count = _CHANGES[function]
     things, *others = arguments
-    trial = current()
-    if trial is not None and in_arms() and type(things) is list and not is_own(things):
-        trial.wants_lists |= function in _CHANGING_LENGTH
-    if type(things) is PartialList and len(others) == count and _is_chosen(things, function):
-        return done(_of_partial_list, function, things, *others)
-    given = _items_of(things) if len(others) == count else None
-    if given is None or len(given) > _LONGEST:
+    if type(things) is not list or len(others) != count or len(things) > _LONGEST:
         return NotImplemented
-    if not is_open([*given, *others]):
-        return _as_it_is(function, things, given, *others) if type(things) is PartialList else NotImplemented
-    less = order_of([*given, *others])
-    if less is None and type(things) is PartialList and function not in _INSERTS:
-        return done(_of_partial_list, function, things, *others)  # which compares by the first parts
-    if less is None or not (given or others):
+    less = order_of([*things, *others]) if is_open([*things, *others]) else None
+    if less is None:
         return NotImplemented
-    made = list(given)
+    before, made = list(things), list(things)
     found = change(made, less, *others)
     note_no_nan([*made, found])
-    _keep(things, given, made)
+    _keep(things, before, made)
     return found
 
 
@@ -123,70 +111,6 @@ def _items(things: Any) -> Any:
     from .allowed import items
 
     return items(things)
-
-
-def _items_of(things: Any) -> list[Any] | None:
-    """The items of a list; None where decisions choose how many there are."""
-    if type(things) is PartialList and all(one.is_there is True for one in entries_of(things)):
-        return [one.item for one in entries_of(things)]
-    return list(things) if type(things) is list else None
-
-
-def _as_it_is(function: Any, things: PartialList, given: list[Any], *others: Any) -> Any:
-    """What Python's function makes of a list in which nothing is traced."""
-    if in_arms():
-        return done(_of_partial_list, function, things, *others)
-    found = function(given, *others)
-    store(things, partial(given)._rg_entries)
-    return found
-
-
-def _is_chosen(things: PartialList, function: Any) -> bool:
-    """Whether decisions choose how many items a list has, or will do: an arm changes that."""
-    entries = things._rg_entries
-    changes_length = function in _CHANGING_LENGTH - _INSERTS.keys()
-    return type(entries) is Heap or (in_arms() and changes_length) or any(one.is_there is not True for one in entries)
-
-
-def _of_partial_list(function: Any, things: PartialList, *others: Any) -> Any:
-    from ..containers.heaps import changed  # which imports what imports this module
-
-    if function in _INSERTS:
-        return _insert_among(things, _INSERTS[function], *others)
-    return changed(function, things, *others)
-
-
-def _insert_among(things: PartialList, is_left: bool, item: Any) -> None:
-    """The same of a list of which decisions choose the items: the first that is larger, and those after it, move on."""
-    entries = entries_of(things)
-    items, tests = [one.item for one in entries], [one.is_there for one in entries]
-    less = order_of([*items, item])
-    if less is None:
-        raise refuse("keeps things in order that may do something else than compare")
-    last: Any = None
-    has: Any = False
-    ascends: Any = True
-    for one, test in zip(items, tests, strict=True):
-        falls = joined("minimum", has, less(one, last)) if has is not False else False
-        ascends = joined("minimum", ascends, negated(joined("minimum", test, falls)))
-        last, has = one if has is False else chosen_at(test, one, last), joined("maximum", has, test)
-    if not must_hold(ascends):
-        raise refuse("inserts in a list that is not in order")
-    larger = [
-        joined("minimum", t, negated(less(one, item)) if is_left else less(item, one))
-        for one, t in zip(items, tests, strict=True)
-    ]
-    after = [False, *itertools.accumulate(larger, functools.partial(joined, "maximum")), True]
-    items, tests = [item, *items, item], [True, *tests, True]
-    made = [
-        Entry(
-            number,
-            chosen_at(after[i], items[i], chosen_at(after[i + 1], item, items[i + 1])),
-            chosen_at(after[i], tests[i], chosen_at(after[i + 1], True, tests[i + 1])),
-        )
-        for i, number in enumerate([*(one.number for one in entries), next(numbers)])
-    ]
-    store(things, made)
 
 
 def _keep(things: Any, before: list[Any], made: list[Any]) -> None:
@@ -280,8 +204,6 @@ def _insert(items: list[Any], less: Less, item: Any, is_left: bool) -> None:
 
 #: What inserts an item, and whether before those that are equal.
 _INSERTS: dict[Any, bool] = {bisect.insort_left: True, bisect.insort_right: False}
-#: What makes a list longer, or shorter.
-_CHANGING_LENGTH = frozenset({heapq.heappush, heapq.heappop, *_INSERTS})
 #: What changes the items, and how many arguments the function has beside the list.
 _CHANGES: dict[Any, tuple[Callable[..., Any], int]] = {
     heapq.heappush: (_push, 1),

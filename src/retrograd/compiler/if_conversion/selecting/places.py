@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+import math
 import operator
 import sys
 import types
@@ -16,20 +19,16 @@ from ...guards.libraries import is_library
 from ...tracing.bool_tracer import BoolTracer, is_comparison
 from ...tracing.choice_tracer import ChoiceTracer, is_choice
 from ...tracing.float_tracer import FloatTracer
-from ..containers.selected_array import SelectedArray, selected
-from ..keyed.chosen import is_told_apart
-from ..keyed.tracers import KEYED, KeyedMethod, PartialDict
 from ..tracers.chosen_arrays import keys_of, place_of
 from ..tracers.conditions import among, joined, must_hold, negated
-from ..tracers.entry_places import keys_by_parts
 from ..tracers.frozen_list import FrozenList
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer, hash_by_identity
-from ..tracers.partial_list import ListMethod, PartialList, are_copied
+from ..tracers.selected_array import SelectedArray, selected
 from ..tracers.test_array import TestArray
 from ..trial import Frame, NotAnArmError, current, in_arms, once, recorder, refuse, running_line
-from .kinds import CONTAINERS, DICTIONARIES, OPERANDS, STILL
-from .objects import fields_of, has_method, is_plain, of_class
+from .kinds import CONTAINERS, OPERANDS, STILL
+from .objects import fields_of, has_method, is_plain, is_told_apart, of_class
 from .selections import NUMBERS, chosen_at, may_be_chosen, number_of
 from .stores import Place
 
@@ -162,7 +161,7 @@ def _getter(kind: Any, name: str, is_class: bool) -> types.FunctionType | None:
     return None
 
 
-_READ_AS_THEY_ARE = OPERANDS | {ObjectTracer, SelectedArray, PartialList, ListMethod, KeyedMethod, *KEYED}
+_READ_AS_THEY_ARE = OPERANDS | {ObjectTracer, SelectedArray}
 
 
 def set_attribute(thing: Any, name: str, value: Any) -> None:
@@ -191,13 +190,10 @@ def set_attribute(thing: Any, name: str, value: Any) -> None:
 def item(thing: Any, key: Any, at_once: bool = False) -> Any:
     """``thing[key]``. ``at_once``: it is only called, or an attribute of it is read."""
     thing = present(thing)
-    if type(thing) is PartialDict:
-        return thing[key]
-    _note_keys(thing, key)
     if type(key) is MaybeTracer and type(thing) is dict and None in thing:
         return _of_optional(key, lambda known: item(thing, known, at_once))
     key = as_key(present(key))
-    if type(thing) is ObjectTracer or type(thing) is PartialList:
+    if type(thing) is ObjectTracer:
         return thing[key]
     if type(key) is ObjectTracer and type(thing) is dict:
         return item_by_object(thing, key)
@@ -234,31 +230,27 @@ def _at_one_of(things: Any, keys: Mapping[Any, Any]) -> Any:
     return found
 
 
+def _keys_by_parts(key: tuple[Any, ...]) -> dict[Any, Any]:
+    """The keys that a tuple may be of which decisions choose parts, and whether it is each; none of another one."""
+    options: list[Any] = [part.possible() if is_choice(part) else [part] for part in key]
+    if current() is None or not any(map(is_choice, key)):
+        return {}
+    if None in options or math.prod(map(len, options)) > _MOST_PLACES:
+        return {}
+    found: dict[Any, Any] = {}
+    for one in itertools.product(*(sorted(parts, key=repr) for parts in options)):
+        tests = [part.is_(option) for part, option in zip(key, one, strict=True) if is_choice(part)]
+        found[one] = functools.reduce(functools.partial(joined, "minimum"), tests)
+    return found
+
+
 def _keys_in(things: dict[Any, Any], key: tuple[Any, ...]) -> dict[Any, Any]:
     """The keys that a tuple may be of which decisions choose parts, and whether it is each; none of another one."""
-    keys = keys_by_parts(key, _MOST_PLACES)
+    keys = _keys_by_parts(key)
     absent = [test for one, test in keys.items() if one not in things]
     if not all(must_hold(negated(test)) for test in absent):
         return {}  # so the function raises
     return {one: test for one, test in keys.items() if one in things}
-
-
-def _note_keys(things: Any, key: Any) -> None:
-    """A dictionary gets a key in an arm, or one that decisions choose: its keys are to be chosen by decisions."""
-    trial = current()
-    if trial is None or trial.dicts or type(things) not in DICTIONARIES:
-        return
-    if type(key) is ObjectTracer:
-        trial.wants_dicts |= not (hash_by_identity(key) and all(one in things for one in key._rg_things.values()))
-        return
-    parts = key if type(key) is tuple else (key,)
-    options = key.possible() if is_choice(key) else None
-    if type(key) is tuple and (keys := keys_by_parts(key, _MOST_PLACES)) and all(one in things for one in keys):
-        return
-    if options is None and any(is_choice(one) or is_comparison(one) or type(one) is MaybeTracer for one in parts):
-        trial.wants_dicts = True
-    elif options is not None or (in_arms() and {int, str, bool}.issuperset(map(type, parts))):
-        trial.wants_dicts |= not all(one in things for one in options or (key,))
 
 
 def _of_optional(key: MaybeTracer, look_up: Callable[[Any], Any]) -> Any:
@@ -291,10 +283,7 @@ def one_by_choice(things: Mapping[Any, Any], key: ChoiceTracer, at_once: bool = 
         if site is not None:
             return ObjectTracer(things, key, site)
     try:
-        found = one_of(things, key)
-        if are_copied(things.values(), found):
-            found._rg_chosen = things, key
-        return found
+        return one_of(things, key)
     except NotAnArmError as problem:
         trial.note(str(problem))
         return things[key.plain()]
@@ -393,12 +382,8 @@ def _all_places(thing: Sequence[Any], key: ChoiceTracer) -> list[Any]:
 def set_item(value: Any, thing: Any, key: Any) -> None:
     """``thing[key] = value``."""
     thing = present(thing)
-    if type(thing) is PartialDict:
-        thing[key] = value
-        return
-    _note_keys(thing, key)
     key = as_key(present(key) if type(thing) is list else key)
-    if type(thing) is ObjectTracer or type(thing) is PartialList:
+    if type(thing) is ObjectTracer:
         thing[key] = value
         return
     if type(key) is ObjectTracer and type(thing) is dict:

@@ -39,7 +39,6 @@ __all__ = [
     "order_of",
     "place_of",
     "sorted_by",
-    "sorted_entries",
 ]
 
 #: ``one < other``.
@@ -117,47 +116,24 @@ def sorted_by(things: Sequence[Any], key: Callable[[Any], Any] | None = None, re
             raise refuse("sorts what may do something else than compare")
         return [things[i] for i in sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)]
     others = list(things) if key is not None else rest
-    _exchange(keys, [] if others is None else [others], [True] * len(keys), reverse)
+    _exchange(keys, others, reverse)
     return others if key is not None and others is not None else _whole(keys, others)
 
 
-def sorted_entries(
-    things: Sequence[Any], tests: Sequence[Any], by: Sequence[Any], reverse: bool
-) -> tuple[list[Any], list[Any]]:
-    """The same of things that are there if a test holds. The things, and the tests.
-
-    Those that are there come first, unless the keys are constants, which have their order whatever is there.
-    """
-    ordered, is_there, keys = list(things), list(tests), list(by)
-    if all(map(_is_constant, keys)) and have_order(keys):
-        places = sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
-        return [ordered[i] for i in places], [is_there[i] for i in places]
-    are_keys = all(one is key for one, key in zip(ordered, keys, strict=True))
-    keys, rest = numbered(keys)
-    if len(keys) > _MOST_SORTED or not have_order(keys):
-        raise refuse("sorts a list whose length decisions choose")
-    others = rest if are_keys else ordered
-    _exchange(keys, [] if others is None else [others], is_there, reverse)
-    return _whole(keys, others) if are_keys else ordered, is_there
-
-
-def _exchange(keys: list[Any], others: list[list[Any]], is_there: list[Any], reverse: bool) -> None:
-    """Let two at a time change places, in place, until what is there is in order, before what is not."""
+def _exchange(keys: list[Any], others: list[Any] | None, reverse: bool) -> None:
+    """Let two keys at a time change places, and two others with them, in place, until the keys are in order."""
     count = len(keys)
     if count <= _FEW:
         pairs: Iterable[tuple[int, int]] = ((i, i + 1) for end in range(count - 1, 0, -1) for i in range(end))
         places: list[Any] = []
     else:  # of equal ones, that comes first which was first
         pairs, places = _merge_exchange(count), [float(i) for i in range(count)]
-    columns = (keys, *others, is_there, *([places] if places else ()))
+    columns = [column for column in (keys, others, places) if column]
     for i, j in pairs:
         one, other = (keys[j], keys[i]) if reverse else (keys[i], keys[j])
         if places:
             one, other = (*_parts(one), places[i]), (*_parts(other), places[j])
         test = is_less(other, one)
-        if is_there[i] is not True:
-            test = joined("maximum", negated(is_there[i]), test)
-        test = joined("minimum", is_there[j], test)
         for each in columns:
             if each[i] is not each[j]:
                 each[i], each[j] = exchanged(test, each[i], each[j])
@@ -250,10 +226,6 @@ def _is_traced(thing: Any) -> bool:
     if isinstance(thing, tuple):
         return any(map(_is_traced, thing))
     return type(thing) is Value or is_tracer(thing) or (is_choice(thing) and type(thing.constant) is int)
-
-
-def _is_constant(key: Any) -> bool:
-    return all(map(_is_constant, key)) if type(key) is tuple else type(key) in (int, float, str)
 
 
 def is_open(things: Iterable[Any]) -> bool:

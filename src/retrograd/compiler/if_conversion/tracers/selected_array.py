@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,10 +15,9 @@ from ....engine import Value
 from ...tracing.bool_tracer import BoolTracer
 from ...tracing.followed_numpy import FOLLOWED, as_float
 from ..selecting.selections import NUMBERS, chosen_at
-from ..tracers.conditions import joined, must_hold
-from ..tracers.entry_places import any_of, count_of
-from ..tracers.test_array import TestArray
 from ..trial import current, in_arms, recorder, refuse
+from .conditions import any_of, joined, must_hold
+from .test_array import TestArray
 
 __all__ = ["SelectedArray", "selected"]
 
@@ -123,7 +122,10 @@ class SelectedArray:
     @property
     def size(self) -> Any:
         """How many elements are there."""
-        return count_of(self._there())
+        count, found = recorder().count, cast("Any", 0)
+        for test in self._there():
+            found = found + (count(test) if type(test) is BoolTracer else int(test))
+        return found
 
     @property
     def shape(self) -> tuple[Any, ...]:

@@ -1,1 +1,0 @@
-"""Containers of which decisions choose how many items they have: heaps, deques, arrays, what generators give."""

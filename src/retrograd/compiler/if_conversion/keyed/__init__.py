@@ -1,1 +1,0 @@
-"""Dictionaries and sets of which decisions choose the keys that they have."""
