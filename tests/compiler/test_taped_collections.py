@@ -510,3 +510,63 @@ def test_an_iterator_of_a_range_is_gone_over_once() -> None:
 
     with pytest.raises(NotTypedError, match="gone over twice"):
         code_of(f, numbers(random.Random(0)))
+
+
+def test_the_rest_of_a_list() -> None:
+    def f(ps: Any, xs: Numbers) -> Any:
+        first, *rest = ps
+        *head, last = [p * x for p, x in zip(ps, xs, strict=False)]
+        a, *middle, b = (ps[0], ps[1], ps[2], ps[3])
+        one, *none = (xs[0],)
+        *most, _ = range(len(xs))
+        total = first * len(rest) + sum(head) + last * one + a * b + sum(middle) + len(none) + sum(most) * ps[5]
+        for key, *others in [(1.0, ps[0], ps[1]), (2.0, ps[2], ps[3])]:
+            total += key * others[1] * len(others)
+        return total
+
+    check(f, numbers)
+
+    def short(ps: Any, xs: Numbers) -> Any:
+        one, two, *_ = xs[: int(xs[0] > 0) + 1]
+        return ps[0] * one * two
+
+    calls = drawn(numbers, 20)
+    assert_same(short, calls, answers=sum(xs[0] > 0 for _, xs in calls))
+
+
+def test_slices_that_are_stored_and_deleted() -> None:
+    def f(ps: Any, xs: Numbers) -> Any:
+        stack = [p * x for p, x in zip(ps, xs, strict=False)]
+        same = stack
+        n = int(xs[0] * 2)
+        stack[1:3] = [ps[0]]
+        stack[-2:] = []
+        stack[n:n] = (ps[1], ps[2])
+        stack[5:2] = [ps[3]]
+        stack[:0] = stack[2:4]
+        stack[100:] = stack
+        del stack[n : n + 2], stack[-1:]
+        total = 0.0
+        for i, one in enumerate(same):
+            total += (i + 1) * one
+        return total * len(stack)
+
+    check(f, numbers)
+
+
+def test_views_and_ranges_are_gone_over_again() -> None:
+    def f(ps: Any, xs: Numbers) -> Any:
+        table = {i % 5: p for i, p in enumerate(ps)}
+        record = {"a": ps[0], "b": ps[1]}
+        values = table.values()
+        places = range(3)
+        named = record.items()
+        total = sum(values) + len(places)
+        for i in places:
+            for one in values:
+                total += one * i
+            for _, p in named:
+                total += p * p
+        return total + sum(values) * sum(i * i for i in places)
+
+    check(f, numbers)

@@ -466,8 +466,8 @@ class Frame:
     def _gone_over(self, name: str) -> Typed:
         """The iterator that a name of this frame holds. It is gone over once, and in no loop."""
         found = self.iterators.get(name)
-        if found is not None and isinstance(found.kind, Iterated) and found.kind.count:
-            return found  # a range
+        if found is not None and isinstance(found.kind, Iterated) and found.kind.is_view:
+            return found
         if found is None or self.loops:
             raise NotTypedError("an iterator is gone over twice")
         self.iterators[name] = None

@@ -260,6 +260,7 @@ class Iterated:
         fixed: What gives its items, if it has a fixed number.
         count: How many items it has, if that is known when the loop begins.
         is_iterator: Whether ``iter`` gave it: what it has given, it does not give again.
+        is_view: Whether it gives its items each time that it is gone over.
     """
 
     source: Any = None
@@ -267,6 +268,7 @@ class Iterated:
     fixed: Any = None
     count: str = ""
     is_iterator: bool = False
+    is_view: bool = False
     words: tuple[str, ...] = ()
 
     def __str__(self) -> str:

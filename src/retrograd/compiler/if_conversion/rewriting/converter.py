@@ -53,8 +53,7 @@ _ORDERS = frozenset(
 )
 #: Methods and functions that search, sort, or ask what decisions choose.
 _SEARCHES = _ORDERS | {
-    *("accumulate", "filter", "get", "index", "isinstance", "len", "median", "nlargest", "nsmallest"),
-    *("__delitem__", "insert", "pop"),
+    *("accumulate", "get", "index", "isinstance", "len", "median", "nlargest", "nsmallest"),
 }
 
 _SEE_VARIABLES = frozenset({"locals", "vars", "dir", "eval", "exec", "globals"})

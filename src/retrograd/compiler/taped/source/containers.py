@@ -40,7 +40,7 @@ from .memory import LAST_WORD, counted, item_place, new_list, words_of
 __all__ = [
     *("DEFAULTS", "added", "appended", "bounded", "changes_of", "concatenated", "copied", "has_changed", "inserted"),
     *("item_of", "item_of_tuple", "length", "load_field", "made_by", "made_counter", "made_list", "made_record"),
-    *("new_instance", "not_given", "removed", "repeated", "sliced", "store_field", "store_item"),
+    *("new_instance", "not_given", "piece", "removed", "repeated", "sliced", "store_field", "store_item"),
 ]
 
 
@@ -424,7 +424,7 @@ def added(f: Frame, of: Typed, item: Typed) -> None:
 
 def copied(f: Frame, node: Any, the_list: Typed, kind: type = list) -> Typed:
     """A new list of the same items."""
-    return _slice(f, node, the_list, "0", str(2**62), kind)
+    return piece(f, node, the_list, "0", str(2**62), kind)
 
 
 def sliced(f: Frame, node: ast.Subscript, of: Typed, at: ast.Slice) -> Typed:
@@ -451,14 +451,15 @@ def sliced(f: Frame, node: ast.Subscript, of: Typed, at: ast.Slice) -> Typed:
     if step not in (None, 1):
         by = every_backwards if is_back else every
         return f.call(node, by, [of, start, stop, Typed(INT, (str(step),), known=step)], {})
-    return _slice(f, node, of, start.number, stop.number, list)
+    return piece(f, node, of, start.number, stop.number, list)
 
 
 #: Beyond the end of every list.
 _FAR = Typed(INT, (str(2**62),))
 
 
-def _slice(f: Frame, node: Any, of: Typed, start: str, stop: str, kind: type) -> Typed:
+def piece(f: Frame, node: Any, of: Typed, start: str, stop: str, kind: type) -> Typed:
+    """A new list of the items from one to another."""
     assert isinstance(of.kind, ListType)
     cell = f.program.cell((f.path, place_key(node), "slice"), of.kind.item)
     words = words_of(of.kind)

@@ -34,11 +34,13 @@ from .containers import (
     appended,
     changes_of,
     copied,
+    item_of,
     item_of_tuple,
     length,
     load_field,
     made_list,
     made_record,
+    piece,
     store_item,
 )
 from .expressions import tuple_of
@@ -384,14 +386,37 @@ def assign_target(f: Frame, target: ast.expr, value: Typed) -> None:
                 raise NotTypedError(f"it assigns to {name} outside of it")
             owner.assign(name, value)
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
-            if any(isinstance(one, ast.Starred) for one in targets):
-                raise NotTypedError("it assigns to the rest of a list")
-            for one, item in zip(targets, unpacked(f, value, len(targets)), strict=True):
-                assign_target(f, one, item)
+            is_open = any(isinstance(one, ast.Starred) for one in targets)
+            items = _with_rest(f, target, value, targets) if is_open else unpacked(f, value, len(targets))
+            for one, item in zip(targets, items, strict=True):
+                assign_target(f, one.value if isinstance(one, ast.Starred) else one, item)
         case ast.Subscript() | ast.Attribute():
             f.store_at(target, value)
         case _:
-            raise NotTypedError("it assigns to the rest of a list")
+            raise NotTypedError(f"it assigns to a {type(target).__name__}")
+
+
+def _with_rest(f: Frame, node: ast.AST, value: Typed, targets: Sequence[ast.expr]) -> list[Typed]:
+    """The items for ``first, *rest, last = value``, one of which is a list of what the others leave."""
+    at = next(i for i, one in enumerate(targets) if isinstance(one, ast.Starred))
+    after = len(targets) - at - 1
+    items = as_list(f, (node, "all"), value)
+    if items.kind is UNKNOWN:
+        return [items] * len(targets)
+    if isinstance(items.kind, Tuple):
+        parts = split(items)
+        if len(parts) < at + after:
+            raise NotTypedError(f"it takes {at + after} items of {len(parts)}")
+        end = len(parts) - after
+        return [*parts[:at], made_list(f, (node, "rest"), parts[at:end]), *parts[end:]]
+    if not isinstance(items.kind, ListType) or items.kind.kind is not list:
+        raise NotTypedError(f"it takes the items of {items.kind}")
+    count = length(f, items).number
+    f.w.bail_if(f.w.emit(f"icmp slt i64 {count}, {at + after}"))
+    rest = piece(f, (node, "rest"), items, str(at), f.w.emit(f"sub i64 {count}, {after}"), list)
+    places = [*range(at), *range(-after, 0)]
+    found = [item_of(f, items, Typed(INT, (str(i),), known=i)) for i in places]
+    return [*found[:at], rest, *found[at:]]
 
 
 def unpacked(f: Frame, value: Typed, count: int) -> list[Typed]:

@@ -315,7 +315,7 @@ _OF_DEQUES: dict[str, Any] = _COMMON | {
 
 def _views(which: str) -> Callable[[Frame, ast.Call, Typed], Typed]:
     """``.keys()``, ``.values()`` or ``.items()``."""
-    return lambda f, node, of: Typed(Iterated(source=loops.of_dict(f, of, which)))
+    return lambda f, node, of: Typed(Iterated(source=loops.of_dict(f, of, which), is_view=True))
 
 
 _VIEWS = {which: _views(which) for which in ("keys", "values", "items")}
@@ -344,7 +344,7 @@ def record_method(f: Frame, node: ast.Call, of: Typed, name: str) -> Typed:
     """A method of a dictionary with fixed texts as keys."""
     assert isinstance(of.kind, Instance)
     if name in ("keys", "values", "items") and not node.args:
-        return Typed(Iterated(fixed=loops.parts(f, of, name)))
+        return Typed(Iterated(fixed=loops.parts(f, of, name), is_view=True))
     if name == "get" and 1 <= len(node.args) <= 2 and not node.keywords:
         key = f.evaluated(node.args[0])
         default = f.settled(f.evaluated(node.args[1])) if len(node.args) > 1 else _NOTHING

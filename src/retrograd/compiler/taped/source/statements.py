@@ -8,15 +8,16 @@ from types import MemberDescriptorType
 from typing import Any
 
 from ..constants import has_dict, is_frozen
-from ..frame import Frame, Loop
+from ..frame import Frame, Loop, split
 from ..ir.arithmetic import Typed
 from ..syntax import is_asked_first, names_assigned
-from ..types import INT, NONE, UNKNOWN, Instance, Iterated, ListType, NotTypedError, Static, join
+from ..types import INT, NONE, UNKNOWN, Instance, Iterated, ListType, NotTypedError, Static, Tuple, join
 from .comparisons import condition
-from .containers import item_of, store_field, store_item
+from .containers import item_of, made_list, not_given, store_field, store_item
 from .expressions import attribute_of, binary
+from .library.in_python import replaced
 from .library.sets import OF_SETS, is_set, updated
-from .loops import as_list, assign_target, extended, fixed_names, loop
+from .loops import as_list, assign_target, extended, fixed_names, loop, taken_now
 
 __all__ = ["STATEMENTS", "store_attribute", "stored"]
 
@@ -90,12 +91,26 @@ def stored(f: Frame, target: ast.Subscript | ast.Attribute, value: Typed) -> Non
     if isinstance(target, ast.Attribute):
         store_attribute(f, of, target.attr, value)
     elif isinstance(target.slice, ast.Slice):
-        raise NotTypedError("it stores a slice")
+        _replace(f, target, of, target.slice, taken_now(f, (target, "new"), value))
     elif isinstance(of.kind, Instance) and not of.kind.is_record:
         thing = f.program.reads.attribute(of.kind.layout.kind, "__setitem__")[1]
         f.call(target, thing, [of, f.settled(f.evaluated(target.slice)), f.settled(value)], {})
     else:
         store_item(f, of, f.evaluated(target.slice), value)
+
+
+def _replace(f: Frame, node: ast.AST, of: Typed, at: ast.Slice, new: Typed) -> None:
+    """``of[from:to] = new``."""
+    if not isinstance(of.kind, ListType) or of.kind.kind is not list or at.step is not None:
+        raise NotTypedError(f"it stores a slice of {of.kind}")
+    not_given(f, of)
+    bounds = [f.math.integer(f.there(f.evaluated(one))) if one else None for one in (at.lower, at.upper)]
+    start, stop = bounds[0] or Typed(INT, ("0",), known=0), bounds[1] or Typed(INT, (str(2**62),))
+    items = made_list(f, (node, "items"), split(new)) if isinstance(new.kind, Tuple) else new
+    if items.kind is UNKNOWN:
+        f.w.bail()
+        return
+    f.call((node, "replaced"), replaced, [of, start, stop, items], {})
 
 
 def store_attribute(f: Frame, of: Typed, name: str, value: Typed, is_field: bool = False) -> None:
@@ -240,10 +255,13 @@ def _delete(f: Frame, node: ast.Delete) -> None:
     from .keys import present
 
     for target in node.targets:
-        if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Slice):
+        if not isinstance(target, ast.Subscript):
             raise NotTypedError("it deletes a name")
         of = f.there(f.evaluated(target.value))
         if of.kind is UNKNOWN:
+            continue
+        if isinstance(target.slice, ast.Slice):
+            _replace(f, target, of, target.slice, made_list(f, (target, "new"), []))
             continue
         key = f.evaluated(target.slice)
         if isinstance(of.kind, ListType) and of.kind.kind is dict:

@@ -396,7 +396,7 @@ def _range(f: Frame, node: ast.Call) -> Typed:
     if node.keywords or not 1 <= len(node.args) <= 3:
         raise NotTypedError("it calls range with other arguments")
     source, count = loops.range_of(f, [f.math.integer(f.there(f.evaluated(one))) for one in node.args])
-    return Typed(Iterated(source=source, count=count))
+    return Typed(Iterated(source=source, count=count, is_view=True))
 
 
 def _zip(f: Frame, node: ast.Call) -> Typed:

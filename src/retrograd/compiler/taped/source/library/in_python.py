@@ -10,7 +10,7 @@ from typing import Any
 __all__ = [
     *("COMBINATIONS", "ITERTOOLS", "bisect_left", "bisect_right", "chained", "count_of", "equal_lists", "every"),
     *("every_backwards", "heapify", "heappop", "heappush", "heappushpop", "heapreplace", "insert_sorted"),
-    *("insert_sorted_left", "most_common", "nlargest", "nsmallest", "power_of_ints", "product_of"),
+    *("insert_sorted_left", "most_common", "nlargest", "nsmallest", "power_of_ints", "product_of", "replaced"),
     *("reversed_in_place", "rotated", "sorted_by", "sorted_list", "transposed"),
 ]
 
@@ -90,6 +90,18 @@ def every_backwards(items: list[Any], start: int, stop: int, step: int) -> list[
         made.append(items[i])
         i += step
     return made
+
+
+def replaced(items: list[Any], start: int, stop: int, new: list[Any]) -> None:
+    """``items[start:stop] = new``."""
+    count = len(items)
+    first = max(start + count, 0) if start < 0 else min(start, count)
+    last = max(max(stop + count, 0) if stop < 0 else min(stop, count), first)
+    rest = items[last:]
+    while len(items) > first:
+        items.pop()
+    items.extend(new)
+    items.extend(rest)
 
 
 def rotated(items: deque[Any], count: int) -> None:
