@@ -42,7 +42,14 @@ def test_calls_that_take_much_longer_are_looked_at_ever_less(monkeypatch: pytest
     calls.misses(3, 0.01, 0.02)
     assert calls.pauses == [64, 128, 256]
     calls.misses(6, 0.01, 0.02)
-    assert calls.pauses[-3:] == [4096, 4096, 4096]
+    assert calls.pauses[-3:] == [1000, 1000, 1000]  # which take ten seconds
+
+
+def test_short_calls_run_as_they_are_up_to_four_thousand_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = Calls(monkeypatch)
+    calls.misses(20, 0.001, 0.01)
+    assert calls.pauses[:2] == [64, 128]
+    assert calls.pauses[-2:] == [4096, 4096]
 
 
 def test_the_first_traces_are_free(monkeypatch: pytest.MonkeyPatch) -> None:

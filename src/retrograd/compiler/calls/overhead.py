@@ -13,8 +13,9 @@ _FREE = 0.3
 #: So many calls are looked at together. If no program answered so many of them, they may have taken too long: by more
 #: than this part of what the function takes.
 _WINDOW, _MOST_MISSES, _PART = 64, 32, 0.1
-#: So many calls run as they are after the first such window, and twice as many after each that follows, up to so many.
-_FIRST, _LONGEST = 64, 4096
+#: So many calls run as they are after the first such window, and twice as many after each that follows, up to so many,
+#: or so many seconds of them: a program may be there by then that pays.
+_FIRST, _LONGEST, _LONGEST_SECONDS = 64, 4096, 10.0
 
 
 def now() -> float | None:
@@ -64,12 +65,12 @@ class Overhead:
     def _weigh(self) -> None:
         """Look at some calls together."""
         calls = self._calls() - self._begun
-        own = self._run_seconds / max(self._runs, 1)
+        own = max(self._run_seconds / max(self._runs, 1), 1e-9)
         lost = self._seconds - calls * own  # a call that a program answered took next to nothing
         self._lost = max(0.0, self._lost + lost)
         if self._runs and self._misses >= _MOST_MISSES and self._lost > _FREE and lost > _PART * calls * own:
             self._pause(self._next)
-            self._next = min(2 * self._next, _LONGEST)
+            self._next = min(2 * self._next, _LONGEST, max(_FIRST, int(_LONGEST_SECONDS / own)))
         else:
             self._next = _FIRST
         self._begin()
