@@ -25,6 +25,7 @@ __all__ = [
     "is_converted",
     "is_followed",
     "keeps_kinds",
+    "raises_where_nothing_passes",
 ]
 
 Function = Callable[[Sequence[Any], Sequence[float]], Any]
@@ -109,3 +110,14 @@ def keeps_kinds(f: Function) -> None:
             assert type(found) is type(wanted)
             numbers = [one.data if isinstance(one, rg.Value) else one for one in (found, wanted)]
             assert numbers[0] == pytest.approx(numbers[1], rel=1e-12)
+
+
+def raises_where_nothing_passes(f: Function, error: type[Exception]) -> None:
+    """Compare calls in which something is above 0 with plain ones; where nothing is, both raise."""
+    compiled = rg.compile(f)
+    for seed in range(12):
+        ps, xs = draw(seed)
+        assert compiled.value_and_grad(ps, xs)[0] == pytest.approx(f(ps, xs), rel=1e-12)
+    for call in (rg.value_and_grad(f), compiled.value_and_grad):
+        with pytest.raises(error):
+            call(ps, [-1.0] * 12)
