@@ -473,7 +473,7 @@ def _of_left_generator(ps: Any, xs: Numbers) -> Any:
         (lambda ps, xs: ps[0] * sum(next(one) for one in [iter(xs)]), "an iterator is kept"),
         (lambda ps, xs: next({1: ps[0], 2: ps[1]}.values()), "no generator"),
         (lambda ps, xs: next(range(3)) * ps[0], "no generator"),
-        (lambda ps, xs: len({xs[1], 0.0} & {-0.0, xs[0]}) * ps[0], "which of a float"),
+        (lambda ps, xs: len({xs[1], 0.0} & {-0.0, xs[0]}) * ps[0], "intersects sets of floats"),
         (lambda ps, xs: max(ps[0], ps[1], default=xs[0]), "with a default"),
         (lambda ps, xs: deque(ps).pop(0), "another number of arguments"),
         (lambda ps, xs: sorted(ps, True)[0], "several arguments"),

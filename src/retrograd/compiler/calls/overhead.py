@@ -63,7 +63,7 @@ class Overhead:
             pass
 
     def _weigh(self) -> None:
-        """Look at some calls together."""
+        """Pause if the calls of a window have taken longer than the function alone would have."""
         calls = self._calls() - self._begun
         own = max(self._run_seconds / max(self._runs, 1), 1e-9)
         lost = self._seconds - calls * own  # a call that a program answered took next to nothing

@@ -47,10 +47,11 @@ def of_sets(f: Frame, node: Any, operator: ast.operator, one: Typed, other: Type
 
 
 def _refuse_floats(*sets: Typed) -> None:
+    """Raise NotTypedError where items of two sets may be equal and yet not the same."""
     for one in sets:
         assert isinstance(one.kind, ListType)
         if not _is_told_apart(one.kind.item):
-            raise NotTypedError(f"it asks which of {one.kind.item} two sets have")
+            raise NotTypedError("it intersects sets of floats, in which 0.0 and -0.0 are equal")
 
 
 def _is_told_apart(kind: Type) -> bool:
