@@ -8,7 +8,7 @@ what not all of them have is a loop of one iteration or none.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -24,6 +24,7 @@ __all__ = ["Branches", "find_branches"]
 _LEAST_ITERATIONS, _MOST_KINDS, _LONGEST_WORD = 24, 12, 1_500
 _WINDOW = 4  # so many nodes, one after the other, are looked for in each iteration
 _NODES_A_CHOICE = 3  # so many nodes an iteration has at least for each of the parts that it may have or not
+_LOOPS = 4  # so many are looked at
 _RARE = 3  # a kind of word with fewer occurrences does not begin or end the loop
 
 Item = int | Repeat
@@ -50,7 +51,16 @@ def find_branches(graph: ScalarGraph, first: int = 0, after: int | None = None) 
     """
     after = len(graph) if after is None else after
     keys = _keys(graph)[first:after]
-    words = [(first + at, word) for at, word in _words(keys)]
+    found = [_branches([(first + at, word) for at, word in words]) for words in _words(keys)]
+
+    def left(one: Branches) -> int:
+        return one.size + after - first - (one.end - one.begin)
+
+    return min((one for one in found if one is not None), key=left, default=None)
+
+
+def _branches(words: Sequence[tuple[int, Word]]) -> Branches | None:
+    """The loop of some iterations, where they begin, unless they have too little in common."""
     if len(words) < _LEAST_ITERATIONS:
         return None
     begin = words[0][0]
@@ -69,8 +79,11 @@ def _keys(graph: ScalarGraph) -> NDArray[np.int64]:
     return np.unique(np.stack([graph.shapes().astype(np.int64), graph.sources]), axis=1, return_inverse=True)[1].ravel()
 
 
-def _words(keys: NDArray[np.int64]) -> list[tuple[int, Word]]:
-    """The iterations, where they begin, without those of rare kinds at both ends."""
+def _words(keys: NDArray[np.int64]) -> Iterator[list[tuple[int, Word]]]:
+    """The iterations of some loops, one or the other of which may be: where each begins.
+
+    What is made equally often, and is most of the nodes, is made once in each iteration.
+    """
     windows = keys.copy()
     for i in range(1, _WINDOW):
         windows = windows * 1_000_003 + np.roll(keys, -i)
@@ -78,10 +91,16 @@ def _words(keys: NDArray[np.int64]) -> list[tuple[int, Word]]:
     counts = np.bincount(windows)
     frequent = counts[counts >= _LEAST_ITERATIONS]
     if not len(frequent):
-        return []
+        return
     covered = np.bincount(frequent) * np.arange(int(frequent.max()) + 1)  # nodes, by how often their windows occur
-    often = np.isin(windows, np.flatnonzero(counts == int(np.argmax(covered))))
-    begins = np.flatnonzero(windows == windows[int(np.argmax(often))]).tolist()
+    for count in np.argsort(-covered, kind="stable")[:_LOOPS].tolist():
+        if covered[count]:
+            often = np.isin(windows, np.flatnonzero(counts == count))
+            yield _words_from(keys, np.flatnonzero(windows == windows[int(np.argmax(often))]).tolist())
+
+
+def _words_from(keys: NDArray[np.int64], begins: list[int]) -> list[tuple[int, Word]]:
+    """The iterations that begin at some nodes, without those of rare kinds at both ends."""
     found = [(a, tuple(keys[a:b].tolist())) for a, b in pairwise(begins)]
     kinds = Counter(word for _, word in found)
     last = begins[-1]

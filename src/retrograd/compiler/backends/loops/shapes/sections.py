@@ -50,8 +50,9 @@ _WORTH = 1.1
 #: Of graphs that compute the same, one is taken whose code is less by the first factor, and that takes longer by the
 #: second at most: an estimate of loops is rather too high.
 _HALF, _HARDLY_SLOWER = 2, 1.4
-#: Of more nodes of code, shapes that are larger by less than this factor are not compared.
-_MANY, _MOST_LIKE = 3_000, 1.1
+#: Of more nodes of code, shapes that are larger by less than the first factor are not compared, nor those that are
+#: larger than the best one by more than the second.
+_MANY, _MOST_LIKE, _MOST_UNLIKE = 3_000, 1.1, 10
 #: Little of a graph repeats itself if more than this part of it is written. Another order of its sums must be less by
 #: this factor, and take less time by the next one.
 _PART, _MUCH_LESS, _MUCH_FASTER = 0.25, 3, 1.5
@@ -226,8 +227,8 @@ def _fastest(graph: ScalarGraph, most_straight: int, grouped: bool = True) -> tu
         worth = least / _WORTH if best else math.inf
         if (code := time_of_code(shape.size)) >= worth:
             break
-        if best and _MOST_LIKE * last > shape.size > _MANY:
-            continue  # much the same, and to look at it takes long
+        if best and shape.size > _MANY and not _MOST_LIKE * last <= shape.size <= _MOST_UNLIKE * size:
+            continue  # much the same, or far more than what is fast; and to look at it takes long
         last = shape.size
         with suppress(UnsupportedGraphError):  # it cannot be taken apart
             parts = divided(graph, shape.items)
