@@ -40,10 +40,14 @@ def is_parallel(loop: Loop, places: Places, functions: Container[str]) -> bool:
     return are_independent(loop, places)
 
 
-def are_independent(loop: Loop, places: Places, sums: Container[Address] = ()) -> bool:
+def are_independent(loop: Loop, places: Places, sums: Container[Address] = (), lanes: int | None = None) -> bool:
     """Whether no iteration of a loop, with all loops in it, stores to an element that another one accesses.
 
-    What is only added to, at the addresses ``sums``, is of no interest.
+    Args:
+        loop: the loop.
+        places: what the addresses in it are.
+        sums: addresses that are of no interest, since numbers are only added there.
+        lanes: so many iterations run at once, and others after them; without it any of them.
     """
     accesses: dict[str, list[tuple[Address, bool]]] = defaultdict(list)
     for step in steps_in(loop.body):
@@ -55,14 +59,17 @@ def are_independent(loop: Loop, places: Places, sums: Container[Address] = ()) -
             accesses[step.at.array].append((step.at, step.name != "load"))
     written = [each for each in accesses.values() if any(stored for _, stored in each)]
     times = sum(max(at.of.frame.times, loop.of.times) for each in written for at, _ in each)
-    return times <= _MOST and all(_is_free(each, loop.of, places) for each in written)
+    return times <= _MOST and all(_is_free(each, loop.of, places, lanes or loop.of.times) for each in written)
 
 
-def _is_free(accesses: list[tuple[Address, bool]], body: Body, places: Places) -> bool:
-    """Of the accesses of one array (and whether they are stores): no element that is stored to has two iterations."""
+def _is_free(accesses: list[tuple[Address, bool]], body: Body, places: Places, lanes: int) -> bool:
+    """Of the accesses of one array (and whether they are stores): no element that is stored to has two iterations of
+    those that run at once."""
     each = [_accessed(at, body, places) for at, _ in accesses]
     elements, iteration = (np.concatenate(column) for column in zip(*each, strict=True))
-    key = elements * len(body.counts) + body.instances[iteration]
+    instance = body.instances[iteration]
+    rounds = (iteration - body.firsts[instance]) // lanes
+    key = (elements * len(body.counts) + instance) * (int(body.counts.max()) // lanes + 1) + rounds
     stored = np.repeat([stored for _, stored in accesses], [len(elements) for elements, _ in each])
     order = np.argsort(key, kind="stable")
     key, iteration, stored = key[order], iteration[order], stored[order]

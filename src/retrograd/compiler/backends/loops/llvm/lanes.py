@@ -94,7 +94,7 @@ class _Chooser:
             sums = sums_in_memory(loop, self._places)
             if sums is None or shifted(loop, self._places) is None:
                 return False
-            if not are_independent(loop, self._places, sums.addresses):
+            if not are_independent(loop, self._places, sums.addresses, self._lanes):
                 return False
         return True
 
