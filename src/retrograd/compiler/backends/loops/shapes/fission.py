@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..graphs.graph import LITERAL, NODE, ScalarGraph, UnsupportedGraphError
 from ..passes.formulas import POWERS
+from .coalescing import coalesced
 from .structure import Indices, Repeat, nodes_of
 
 __all__ = ["circles_of", "divided", "time_in_turn"]
@@ -57,7 +58,7 @@ def divided(graph: ScalarGraph, items: Sequence[Item]) -> list[Item]:
         return list(items)
     parts: list[Item] = []
     for item in items:
-        parts += divider.parts([item])[0] if isinstance(item, Repeat) else [item]
+        parts += divider.apart(item) if isinstance(item, Repeat) else [item]
     if not _is_in_order(graph, parts):
         raise UnsupportedGraphError("a loop that was taken apart in the wrong order")
     return parts
@@ -110,6 +111,11 @@ class _Divider:
         self.has_functions = bool(np.any(self._saved > _SAVED_OTHERWISE))
         self._iteration = np.full(len(graph), -1, np.int64)  # of the nodes of the repetition that is looked at
         self._column = np.zeros(len(graph), np.int64)
+
+    def apart(self, loop: Repeat) -> list[Repeat]:
+        """What a loop becomes that is in no other."""
+        parts = self.parts([loop])[0]
+        return [each for part in parts for each in coalesced(self._graph, part, self._saved, _SAVED_OTHERWISE)]
 
     def parts(self, instances: Sequence[Repeat]) -> list[list[Repeat]]:
         """What each instance of a repetition becomes."""
