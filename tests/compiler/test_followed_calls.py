@@ -334,6 +334,14 @@ def test_a_sum_whose_terms_cancel_in_a_later_call() -> None:
     assert "do not cancel" in compiled.guards()
 
 
+def test_a_sum_that_is_too_large_for_a_float_in_a_later_call() -> None:
+    compiled = rg.compile(lambda p, xs: rm.fsum([p, *xs]) + p)
+    assert compiled.value_and_grad(1.5, [2.0, 3.0]) == (8.0, 2.0)
+    for call in (compiled, compiled.value_and_grad):
+        with pytest.raises(rg.errors.NumberTooLargeError):
+            call(1e308, [1e308, 1.0])
+
+
 def test_values_want_retrograds_functions() -> None:
     compiled = rg.compile(lambda p: math.exp(p))
     with pytest.raises(TypeError):

@@ -337,20 +337,20 @@ class DecisionRecorder(ABC):
         return True
 
     def sum_of(self, terms: Sequence[Any]) -> Any:
-        """A sum that is rounded after each addition where Python rounds it once; None where that may show.
-
-        A guard sees to it that terms do not cancel: then the sums differ by a rounding for each term.
-        """
+        """A sum that is rounded after each addition where Python rounds it once; None where that may show. Guards see
+        to it that it is finite, and that terms do not cancel: then it differs by a rounding for each."""
         if self.is_exact:
             return None
         nodes = [one._node if is_tracer(one) else one for one in terms]
-        total = engine.reduce("sum", nodes)
+        total = size = engine.reduce("sum", nodes)
         if not all(map(_is_no_less_than_zero, nodes)):
-            sizes = [engine.apply("abs", one) if isinstance(one, Value) else abs(one) for one in nodes]
-            size, found = engine.apply("mul", engine.reduce("sum", sizes), _CANCELS), engine.apply("abs", total)
-            if not engine.concrete(found) >= engine.concrete(size):
-                return None
-            self.guard(">=", found, size, True, Purpose.ROUNDS)
+            size = engine.reduce("sum", [engine.apply("abs", n) if isinstance(n, Value) else abs(n) for n in nodes])
+        found, least, most = engine.apply("abs", total), engine.apply("mul", size, _CANCELS), sys.float_info.max
+        if not engine.concrete(least) <= engine.concrete(found) <= most:
+            return None
+        self.guard("<=", found, most, True, Purpose.ROUNDS)
+        if size is not total:
+            self.guard(">=", found, least, True, Purpose.ROUNDS)
         return total if any(isinstance(one, Value) and not is_tracer(one) for one in terms) else self.traced(total)
 
     def decide(self, kind: str, left: Value, right: Value | float, outcome: bool) -> None:
