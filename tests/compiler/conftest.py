@@ -10,6 +10,7 @@ from support.parts import require
 
 from retrograd.compiler import comparison, specializer, tier_up
 from retrograd.compiler.calls import overhead
+from retrograd.compiler.if_conversion import trial
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +34,7 @@ def _no_clock_decides(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     """Where traces take long, calls run as they are for a while: here however long they take, but for that test."""
     if not request.node.get_closest_marker("asks_the_clock"):
         monkeypatch.setattr(overhead, "_FREE", math.inf)
+        monkeypatch.setattr(trial, "_LONGEST", math.inf)
 
 
 @pytest.fixture

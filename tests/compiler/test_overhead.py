@@ -10,6 +10,7 @@ import pytest
 import retrograd as rg
 from retrograd.compiler.calls import overhead
 from retrograd.compiler.calls.overhead import Overhead
+from retrograd.compiler.if_conversion import trial
 from retrograd.compiler.reports.reasons import Reason
 
 pytestmark = [pytest.mark.native, pytest.mark.asks_the_clock]
@@ -92,3 +93,22 @@ def test_a_compiled_function_goes_on_giving_what_the_function_gives(monkeypatch:
     assert backed_off > 100
     compiled.clear()
     assert compiled.value_and_grad([0.5, 2.0], ["a"])[0] == 2.5
+
+
+def test_a_trial_that_takes_too_long_is_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No call waits for it longer, and none after it tries again: calls have programs of their own, or taped code."""
+    monkeypatch.setattr(trial, "_LONGEST", 0.0)
+
+    def steps(p: float, xs: list[float]) -> Any:
+        total = p
+        for x in xs:
+            total = total * x if total > x else total + x * p
+        return total
+
+    compiled = rg.compile(steps, tier="vm")
+    draw = random.Random(3)
+    calls = [(draw.uniform(0.5, 1.5), [draw.uniform(0.5, 1.5) for _ in range(6)]) for _ in range(40)]
+    with pytest.warns(rg.errors.CompileWarning, match="to run both branches of each test takes too long"):
+        for call in calls:
+            assert compiled.value_and_grad(*call) == pytest.approx(rg.value_and_grad(steps)(*call), rel=1e-12)
+    assert "where" not in compiled.program()

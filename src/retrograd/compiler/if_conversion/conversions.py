@@ -200,6 +200,10 @@ class Conversions:
             if not self or budget.is_spent() or budget.is_spent_at_once():
                 break
             run, made, decided = self._attempt(tracing)
+            if run.takes_too_long:
+                self._note(self._wanted, "to run both branches of each test takes too long")
+                self._refuse({})
+                break
             if run.is_too_long:
                 self._cut_off(run.recorded, budget)
                 continue

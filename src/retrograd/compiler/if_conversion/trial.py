@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
+import time
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -33,6 +34,9 @@ __all__ = [
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+#: So many seconds a trial takes at most.
+_LONGEST = 1.0
 
 #: Where arguments choose an object.
 _ARGUMENTS: Site = ("the arguments", 0)
@@ -121,6 +125,7 @@ class Trial:
         compares_indices: whether a comparison of an index is one of numbers.
         is_broken: whether something was asked that a tracer cannot answer.
         is_too_long: whether one did because too much is recorded, as where a function calls itself in both arms.
+        takes_too_long: whether it did because that takes long.
     """
 
     def __init__(
@@ -161,19 +166,22 @@ class Trial:
         self.known: dict[tuple[Any, ...], Any] = {}
         self.compares_indices: bool = False
         self.is_too_long: bool = False
+        self.takes_too_long: bool = False
         self.is_broken: bool = False
         self._stored = Stores()
         self.arrays: KeptArrays = KeptArrays()
         self._flat: dict[int, tuple[Any, Any]] = {}  # arrays by their ids, each with one of its elements in a row
         self._first = engine.tape_position()[0]
         self._most = most
+        self._ends_at = time.perf_counter() + _LONGEST
         self.recorded: int = 0
 
     def enter(self, frame: Frame) -> None:
         """The arms of a test begin."""
         self.frames.append(frame)
         self.recorded = engine.tape_position()[0] - self._first
-        if self.recorded > self._most:
+        self.takes_too_long = time.perf_counter() > self._ends_at and sys.getprofile() is None
+        if self.recorded > self._most or self.takes_too_long:
             self.is_too_long = True
             raise refuse("makes the trace too long")
 
