@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, ABCMeta
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -106,8 +107,8 @@ def kind_of(program: Program, thing: Any, key: Any) -> Type:
     if type(thing) in (list, tuple):
         return _list_kind(program, thing, key)
     if type(thing) is dict:
-        if thing and len(thing) <= _LONG_TUPLE and all(type(name) is str for name in thing):
-            return _record_kind(program, thing, program.layout(dict, tuple(thing), is_given=True), key)
+        if is_record(program, thing):
+            return _record_kind(program, thing, _layout_of(program, thing), key)
         pairs = [kind_of(program, pair, (key, "item")) for pair in thing.items()]
         return _given(program, key, pairs, dict)
     if type(thing) in (set, frozenset):
@@ -160,6 +161,28 @@ def _record_kind(program: Program, attributes: Mapping[str, Any], layout: Layout
         kind = kind_of(program, one, (layout.kind if layout.kind is not dict else key, name))
         layout.fields[name] = join(layout.fields.get(name, UNKNOWN), kind)
     return Instance(layout)
+
+
+def is_record(program: Program, thing: dict[Any, Any]) -> bool:
+    """Whether a dictionary has a field for each of its keys, which are few texts."""
+    if not thing or len(thing) > _LONG_TUPLE or not all(type(name) is str for name in thing):
+        return False
+    return not program.has_tables or not all(_sort_of(one) is float for one in thing.values())
+
+
+def _layout_of(program: Program, record: dict[str, Any]) -> Layout:
+    """The layout of a dictionary: that of one with the same keys, unless one's item is a list and the other's not."""
+    sorts = {name: _sort_of(one) for name, one in record.items() if one is not None}
+    for variant in itertools.count():
+        layout = program.layout(dict, tuple(record), is_given=True, variant=variant)
+        if all(layout.sorts.get(name, sort) is sort for name, sort in sorts.items()):
+            layout.sorts.update(sorts)
+            return layout
+    raise AssertionError
+
+
+def _sort_of(thing: Any) -> type:
+    return float if type(thing) in (int, bool, Leaf) or isinstance(thing, Value) else type(thing)
 
 
 def text_of(member: Enum) -> str:

@@ -96,7 +96,16 @@ def written(function: FunctionType, arguments: Sequence[Any]) -> TapedProgram:
     Raises:
         NotTypedError: The function does what has no type, or what machine code cannot do.
     """
-    program = Program(PYTHON)
+    try:
+        return _written(Program(PYTHON), function, arguments)
+    except NotTypedError as error:
+        try:
+            return _written(Program(PYTHON, has_tables=True), function, arguments)
+        except NotTypedError:
+            raise error from None
+
+
+def _written(program: Program, function: FunctionType, arguments: Sequence[Any]) -> TapedProgram:
     kinds = tuple(kind_of(program, one, ("argument", i)) for i, one in enumerate(arguments))
     state: Any = None
     for _ in range(_MOST_PASSES):

@@ -82,6 +82,7 @@ class Program:
         reads: What they read besides their arguments.
         texts: The number of each text.
         text_tables: Functions of a text, and the types of what they give (source/library/texts.py), by what they are.
+        has_tables: Whether dictionaries of numbers have no fields, so that those with other keys are of one type.
         layouts: The attributes of the classes.
         data: The type of data outside of the function, by its place, and where in the context the entry puts it.
         routines: The functions that are called, by what their arguments are.
@@ -96,6 +97,7 @@ class Program:
     """
 
     language: Language
+    has_tables: bool = False
     budget: Budget = field(default_factory=Budget)
     rows: Rows = field(default_factory=Rows)
     reads: Reads = field(default_factory=Reads)
@@ -117,11 +119,12 @@ class Program:
         """The number of a text."""
         return self.texts.setdefault(text, len(self.texts))
 
-    def layout(self, kind: type, names: tuple[str, ...] = (), is_given: bool = False) -> Layout:
-        """The attributes of a class; of dictionaries with fixed texts as keys, the items."""
+    def layout(self, kind: type, names: tuple[str, ...] = (), is_given: bool = False, variant: int = 0) -> Layout:
+        """The attributes of a class; of dictionaries with fixed texts as keys, the items, which may be of several sorts
+        (``variant``)."""
         if kind is not dict:
             self.reads.watch(kind)
-        return self.layouts.setdefault((kind, names, is_given), Layout(kind, is_given=is_given))
+        return self.layouts.setdefault((kind, names, is_given, variant), Layout(kind, is_given=is_given))
 
     def cell(self, key: Any, item: Type = UNKNOWN) -> Cell:
         """The cell of the lists that one place in the source makes."""

@@ -28,9 +28,8 @@ Key = tuple[int, str]
 
 def is_constant(thing: Any) -> bool:
     """Whether it is part of the code: a number, a text, or what cannot hold data."""
-    return type(thing) in (int, float, bool, str, type(None), FunctionType, BuiltinFunctionType) or isinstance(
-        thing, (type, ModuleType, Enum)
-    )
+    kinds = (int, float, bool, str, type(None), range, FunctionType, BuiltinFunctionType)
+    return type(thing) in kinds or isinstance(thing, (type, ModuleType, Enum))
 
 
 class Reads:

@@ -203,11 +203,13 @@ class Layout:
         kind: The class.
         fields: Their types so far, by name.
         is_given: Whether instances come from outside: then nothing may change one.
+        sorts: Of what class each item of such a dictionary is, a number or something else.
     """
 
     kind: type
     fields: dict[str, Any] = field(default_factory=dict)
     is_given: bool = False
+    sorts: dict[str, type] = field(default_factory=dict)
 
     @property
     def words(self) -> tuple[str, ...]:

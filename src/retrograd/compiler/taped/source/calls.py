@@ -57,7 +57,7 @@ from .library.in_python import (
 )
 from .library.library_calls import library_call
 from .library.texts import text_method
-from .loops import as_list, taken_now
+from .loops import as_list, taken_now, unpacked
 from .methods import list_method, method_row, record_method
 from .statements import store_attribute
 
@@ -110,7 +110,7 @@ def called(f: Frame, node: ast.Call) -> Typed:
     if function.kind is UNKNOWN:
         return function
     if not isinstance(function.kind, Static):
-        return applied(f, node, function, *_arguments(f, node))
+        return applied(f, node, function, *_arguments(f, node, _takes_locally(function)))
     thing = function.kind.thing
     if isinstance(thing, (BuiltinFunctionType, FunctionType)):
         thing = _IN_PYTHON.get(thing, thing)
@@ -121,7 +121,7 @@ def called(f: Frame, node: ast.Call) -> Typed:
         return answer
     if thing is dataclasses.replace:
         return _replaced(f, node)
-    arguments, keywords = _arguments(f, node)
+    arguments, keywords = _arguments(f, node, _takes(thing))
     if isinstance(thing, BuiltinFunctionType) and thing in OPERATORS:
         return applied(f, node, function, arguments, keywords)
     if isinstance(thing, type) and not keywords:
@@ -129,18 +129,43 @@ def called(f: Frame, node: ast.Call) -> Typed:
     return f.call(node, thing, arguments, keywords)
 
 
-def _arguments(f: Frame, node: ast.Call) -> tuple[list[Typed], dict[str, Typed]]:
+def _arguments(f: Frame, node: ast.Call, takes: int | None = None) -> tuple[list[Typed], dict[str, Typed]]:
+    """What a call gives; ``takes``: how many arguments the function has, if there are always as many."""
     arguments: list[Typed] = []
     for one in node.args:
         if isinstance(one, ast.Starred):
             items = as_list(f, node, f.evaluated(one.value))
-            if not isinstance(items.kind, Tuple):
+            left = -1 if takes is None or node.keywords else takes - len(node.args) + 1
+            if isinstance(items.kind, Tuple):
+                arguments += split(items)
+            elif left < 0 or sum(isinstance(each, ast.Starred) for each in node.args) > 1:
                 raise NotTypedError(f"a call takes the items of {items.kind}")
-            arguments += split(items)
+            else:
+                arguments += unpacked(f, items, left)
         else:
             given = f.evaluated(one)
             arguments.append(given if isinstance(given.kind, Iterated) else f.settled(given))
     return arguments, {str(one.arg): f.settled(f.evaluated(one.value)) for one in node.keywords}
+
+
+def _takes(thing: Any) -> int | None:
+    """How many arguments a function or a class takes; None if there may be fewer, or more."""
+    if not isinstance(thing, FunctionType) and not (isinstance(thing, type) and is_plain_class(thing)):
+        return None
+    parameters = inspect.signature(thing, follow_wrapped=False).parameters.values()
+    may_differ = any(one.kind not in _IN_ORDER or one.default is not one.empty for one in parameters)
+    return None if may_differ else len(parameters)
+
+
+_IN_ORDER = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _takes_locally(function: Typed) -> int | None:
+    """The same of a function in a function."""
+    if not isinstance(function.kind, Closure):
+        return None
+    given = function.kind.thing.node.args
+    return None if given.vararg or given.defaults or given.kwonlyargs else len([*given.posonlyargs, *given.args])
 
 
 def _method(f: Frame, node: ast.Call, of: Typed, name: str) -> Typed:

@@ -98,6 +98,9 @@ def _name(f: Frame, node: ast.Name) -> Typed:
     while owner.outer is not None:
         owner = owner.outer
     key, thing = owner.program.reads.named(owner.function, node.id)
+    if type(thing) is range:
+        bounds = [constant_of(f.program, one) for one in (thing.start, thing.stop, thing.step)]
+        return f.apply(node, Typed(Static(range)), bounds, {})
     return f.constant(key, thing)
 
 

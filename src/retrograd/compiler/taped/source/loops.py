@@ -27,6 +27,7 @@ from ..types import (
     NotTypedError,
     Static,
     Tuple,
+    is_number,
 )
 from .comparisons import condition
 from .containers import (
@@ -248,7 +249,8 @@ def keyed(f: Frame, node: ast.Dict) -> Typed:
         else:
             pairs.append((f.settled(f.evaluated(at)), f.settled(f.evaluated(one))))
     names = [key.known for key, _ in pairs if key is not None and isinstance(key.known, str)]
-    if names and len(names) == len(pairs):
+    is_table = f.program.has_tables and all(is_number(value.kind) for _, value in pairs)
+    if names and len(names) == len(pairs) and not is_table:
         return made_record(f, {name: value for name, (_, value) in zip(names, pairs, strict=True)})
     made = made_list(f, node, [], dict)
     for key, value in pairs:
