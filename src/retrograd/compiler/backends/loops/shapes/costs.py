@@ -17,12 +17,12 @@ __all__ = ["count_tables", "time_of_code", "time_of_run"]
 
 #: To run a node's code for the first time, to go through memory for a number, to look up in a table where, to find out
 #: whether an iteration has a part, and to enter and leave a loop of few iterations in a loop.
-_CODE, _MEMORY, _TABLE, _CHOICE, _ENTRY = 0.25, 0.7, 0.7, 1.0, 8.0
+_CODE, _MEMORY, _TABLE, _CHOICE, _ENTRY = 0.25, 0.7, 0.7, 1.0, 12.0
 #: Of more nodes of code than some, each costs more: LLVM takes seconds for them. Of more than many, each costs still
 #: more: the processor's cache has no room for them.
 _SOME, _MORE, _MANY, _MUCH_MORE = 3_000, 2, 10_000, 6
 #: So few iterations a loop has on average whose entry is counted.
-_FEW = 8
+_FEW = 64
 
 
 def time_of_code(size: int) -> float:
