@@ -21,6 +21,7 @@ import threading
 from collections.abc import Callable, Collection, Container, Iterator, Sequence, Set
 from contextlib import contextmanager
 from itertools import repeat
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from ..guards.builtin_overrides import extremes
 from ..if_conversion.running_trial import current
 from ..if_conversion.tracers.frozen_list import FrozenList
 from ..if_conversion.tracers.object_tracer import Chosen
-from .bool_tracer import BoolTracer, Purpose, is_comparison
+from .bool_tracer import BoolTracer, Purpose, is_comparison, is_numpys
 from .choice_tracer import ChoiceTracer, TextArgumentTracer, is_choice, largest_choice
 from .decision_recorder import DecisionRecorder, as_float
 from .float_tracer import FloatTracer, is_tracer
@@ -122,7 +123,21 @@ class Recorder(DecisionRecorder):
         self._candidates: dict[tuple[int, ...], tuple[Value, ...]] = {}
         self._indices: dict[int, int] = {}  # by their slots
         self._steps = 0  # of the sweeps that are recorded
+        self._no_nans: set[int] = set()  # what NumPy compares, by their ids
         self._decided: set[int] = set()  # selections that are guards, too
+
+    def _note_guard(self, frame: FrameType, kind: str, outcome: bool) -> None:
+        """NumPy puts a NaN behind all other floats, but not behind objects, such as tracers: there must be none."""
+        if not is_numpys(frame):
+            super()._note_guard(frame, kind, outcome)
+            return
+        for side in self._recording.compared[-2:]:
+            number = engine.concrete(side) if isinstance(side, Value) else side
+            if number != number:
+                self.untraceable("has NumPy compare a NaN")
+            elif isinstance(side, Value) and id(side) not in self._no_nans:
+                self._no_nans.add(id(side))  # which the guard keeps
+                self.guard("==", side, side, True, Purpose.MUST_HOLD)
 
     # --- the tracers, and the run ---------------------------------------------------------------------
 
@@ -189,7 +204,8 @@ class Recorder(DecisionRecorder):
         tracer = engine.set_tracer(self)
         try:  # no context manager of our own: when memory runs out, Python may enter one that it does not leave
             _current.recorder = self
-            with _extremes, record_sources() if want_sources else contextlib.nullcontext():
+            # NumPy warns of what it computes with a NaN; of floats it did in the plain run.
+            with _extremes, np.errstate(all="ignore"), record_sources() if want_sources else contextlib.nullcontext():
                 return self._recorded(function, arguments, several)
         finally:
             engine.set_tracer(tracer)
