@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ... import engine
 from ...engine import ComparisonTracer, Value
 from ...index import RELATIONS
 
@@ -28,7 +29,9 @@ __all__ = [
     "Purpose",
     "array_of_one",
     "is_comparison",
+    "is_nan",
     "is_numpys",
+    "may_be_containers",
     "refuse_mask",
 ]
 
@@ -179,8 +182,8 @@ def refuse_mask(untraceable: Callable[[str], None], frame: FrameType) -> None:
 
     It may, if it is a subscript where a frame is, and there is an array in sight.
     """
-    code, names = frame.f_code, frozenset(frame.f_code.co_names)
-    if not dis.opname[code.co_code[frame.f_lasti]].endswith("_SUBSCR"):
+    names = frozenset(frame.f_code.co_names)
+    if not _instruction(frame).endswith("_SUBSCR"):
         return
     for thing in _in_sight(frame):
         try:
@@ -205,9 +208,25 @@ def is_numpys(frame: FrameType) -> bool:
             return True
     if module.partition(".")[0] == "numpy" and code.co_name in _CALLING:
         return True
-    if "CALL" not in dis.opname[code.co_code[frame.f_lasti]] or _COMPARING.isdisjoint(code.co_names):
+    if _COMPARING.isdisjoint(code.co_names) or "CALL" not in _instruction(frame):
         return False
     return any(thing is np or type(thing) is np.ndarray for thing in _in_sight(frame))
+
+
+def may_be_containers(frame: FrameType) -> bool:
+    """Whether it may be a container that asks whether items are equal where a frame is, or a function in C."""
+    instruction = _instruction(frame)
+    return instruction in ("COMPARE_OP", "CONTAINS_OP") or "CALL" in instruction
+
+
+def is_nan(side: Value | float | None) -> bool:
+    """Whether what is compared is NaN in this run."""
+    number = engine.concrete(side) if isinstance(side, Value) else side
+    return number != number
+
+
+def _instruction(frame: FrameType) -> str:
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]]
 
 
 def _in_sight(frame: FrameType) -> Iterator[Any]:

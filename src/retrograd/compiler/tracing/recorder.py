@@ -37,7 +37,7 @@ from ..guards.builtin_overrides import extremes
 from ..if_conversion.running_trial import current
 from ..if_conversion.tracers.frozen_list import FrozenList
 from ..if_conversion.tracers.object_tracer import Chosen
-from .bool_tracer import BoolTracer, Purpose, is_comparison, is_numpys
+from .bool_tracer import BoolTracer, Purpose, is_comparison, is_nan, is_numpys, may_be_containers
 from .choice_tracer import ChoiceTracer, TextArgumentTracer, is_choice, largest_choice
 from .decision_recorder import DecisionRecorder, as_float
 from .float_tracer import FloatTracer, is_tracer
@@ -127,14 +127,20 @@ class Recorder(DecisionRecorder):
         self._decided: set[int] = set()  # selections that are guards, too
 
     def _note_guard(self, frame: FrameType, kind: str, outcome: bool) -> None:
-        """NumPy puts a NaN behind all other floats, but not behind objects, such as tracers: there must be none."""
-        if not is_numpys(frame):
+        """NumPy puts a NaN behind all other floats, and a container finds one equal to itself: none is to be there."""
+        sides = self._recording.compared[-2:]
+        if is_numpys(frame):
+            self._must_be_numbers(sides, "has NumPy compare a NaN")
+        elif kind != "==" or not may_be_containers(frame):
             super()._note_guard(frame, kind, outcome)
-            return
-        for side in self._recording.compared[-2:]:
-            number = engine.concrete(side) if isinstance(side, Value) else side
-            if number != number:
-                self.untraceable("has NumPy compare a NaN")
+        elif all(isinstance(side, Value) or side != side for side in sides):  # one constant that is none is enough
+            others = [side for side in sides if not is_nan(side)]
+            self._must_be_numbers(others[:1] or sides, "has a container compare a NaN")
+
+    def _must_be_numbers(self, sides: Sequence[Any], else_what: str) -> None:
+        for side in sides:
+            if is_nan(side):
+                self.untraceable(else_what)
             elif isinstance(side, Value) and id(side) not in self._no_nans:
                 self._no_nans.add(id(side))  # which the guard keeps
                 self.guard("==", side, side, True, Purpose.MUST_HOLD)

@@ -334,6 +334,8 @@ def place_of(things: Any, thing: Any) -> Any:
     plain = {int, str} if is_choice(thing) else NUMBERS
     if not is_traced or not all(type(one) in plain for one in things):
         return None
+    if not is_choice(thing) and not is_no_nan(thing):
+        return None  # Python finds one that is the same object
     tests = [thing == one for one in things]
     found: Any = False
     for test in tests:
