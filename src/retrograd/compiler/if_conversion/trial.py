@@ -34,6 +34,10 @@ __all__ = [
 P = ParamSpec("P")
 T = TypeVar("T")
 
+#: So many arms are inside of each other at most, as where a function calls itself in both arms. With Python's own
+#: limit there are no more; where that is raised, the stack of C, on which they are, too, holds some tens of thousands.
+_MOST_ARMS = 256
+
 #: Where arguments choose an object.
 _ARGUMENTS: Site = ("the arguments", 0)
 
@@ -172,6 +176,8 @@ class Trial:
     def enter(self, frame: Frame) -> None:
         """The arms of a test begin."""
         self.frames.append(frame)
+        if len(self.frames) > _MOST_ARMS:
+            raise refuse("calls itself again and again")
         self.recorded = engine.tape_position()[0] - self._first
         if self.recorded > self._most:
             self.is_too_long = True
