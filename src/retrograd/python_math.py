@@ -82,7 +82,10 @@ def _number(x: Any, where: str) -> Any:
 
 def _plain(x: Any, where: str) -> float:
     """The number of an operand as a plain float. In a trace that is a graph break."""
-    return float(_number(x, where))
+    number: Any = _number(x, where)
+    is_traced = isinstance(number, engine.NumberTracer)
+    found: float = number.plain_for(where) if is_traced else float(number)
+    return found
 
 
 def _with_number(value: Value, number: float) -> Value:
@@ -231,7 +234,7 @@ def fsum(xs: Iterable[Number], /) -> Any:
     traced: Any = next((one for one in found if isinstance(one, engine.NumberTracer)), None)
     if traced is not None and (rounded := traced.sum_of([_operand(term, "fsum") for term in terms])) is not None:
         return rounded
-    numbers = [float(one) for one in found]
+    numbers = [_plain(one, "fsum") for one in found]
     try:
         exact = math.fsum(numbers)
     except OverflowError:

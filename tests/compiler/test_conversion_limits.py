@@ -496,3 +496,21 @@ def test_a_loop_has_no_more_iterations_than_there_are_data_for() -> None:
         with pytest.raises(IndexError):
             g(rg.Value(0.3), [0.5, 8.5, 0.5, 0.5, 0.5, 0.5])
     assert compiled(rg.Value(0.3), [5.5] * 6).data == pytest.approx(worth(rg.Value(0.3), [5.5] * 6).data)
+
+
+@pytest.mark.filterwarnings("ignore::retrograd.errors.CompileWarning")
+def test_a_function_that_calls_itself_in_both_arms_where_python_lets_it() -> None:
+    def f(xs: list[float], n: int) -> Any:
+        def down(k: int) -> Any:
+            return xs[0] if k == 0 else 0.5 * down(k - 1) + 0.1
+
+        return down(n)
+
+    compiled, before = rg.compile(f), sys.getrecursionlimit()
+    sys.setrecursionlimit(150_000)  # more than the stack of C holds
+    try:
+        for call in range(40):
+            arguments = [0.1 * call], call * 7 % 20
+            assert compiled.value_and_grad(*arguments)[0] == pytest.approx(f(*arguments), rel=1e-12)
+    finally:
+        sys.setrecursionlimit(before)

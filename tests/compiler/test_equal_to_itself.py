@@ -100,3 +100,35 @@ def test_one_that_is_captured(kind: Any, first: bool) -> None:
         is_best = (call % 3 == 0) is first
         part = best if is_best else kind(1.5, 0.5)
         assert compiled(part, float(call)) == (2.0 * call if is_best else 3.0 * call + 1.5)
+
+
+def searched(xs: list[float], ys: list[float]) -> Any:
+    return xs.count(ys[0]) * ys[1] + (xs.index(ys[0]) if ys[0] in xs else 5.0)
+
+
+#: A container finds a NaN equal to itself, if it is the same object.
+OF_NUMBERS: dict[str, Callable[[list[float], list[float]], Any]] = {
+    "in": lambda xs, ys: 1.0 if xs[0] in ys else xs[0] * 2.0,
+    "not in": lambda xs, ys: xs[0] if xs[0] not in (ys[0], ys[1]) else ys[1] * 2.0,
+    "lists": lambda xs, ys: xs[1] if xs == ys else xs[0] * 2.0,
+    "others": lambda xs, ys: xs[1] if xs != ys else xs[0] * 2.0,
+    "order": lambda xs, ys: xs[1] if xs < ys else xs[0] * 2.0 - xs[1],
+    "tuples": lambda xs, ys: xs[1] if tuple(xs) == tuple(ys) else xs[0] * 2.0,
+    "dictionaries": lambda xs, ys: xs[1] if {"a": xs[0]} == {"a": ys[0]} else xs[0] * 2.0,
+    "largest": lambda xs, ys: max(xs, ys)[1] * xs[0],
+    "searches": searched,
+}
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_a_nan_in_two_places(name: str, at_once: bool) -> None:
+    function, nan = OF_NUMBERS[name], float("nan")
+    for seed in range(8):
+        draw, compiled = random.Random(seed), rg.compile(function)
+        for some in ([1.0, 2.0, nan] if seed % 2 else [1.0, 2.0], [1.0, 2.0, nan, nan]):
+            calls = [
+                ([draw.choice(some) for _ in "ab"], [draw.choice(some) for _ in "ab"]) for _ in range(3 * seed + 1)
+            ]
+            found = compiled.call_batch(calls) if at_once else [compiled(*call) for call in calls]
+            assert found == pytest.approx([function(*call) for call in calls], nan_ok=True)

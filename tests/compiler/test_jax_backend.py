@@ -327,6 +327,29 @@ def test_another_outcome_of_a_comparison_is_nan():
     assert "compares with > and found it true" in g.guards[0]
 
 
+def test_another_outcome_has_no_derivative_either():
+    import jax
+
+    def kept(x, y, z):
+        found = [v for v in (x, y) if v > 0.0]
+        return sum(v * z for v in found) if found else w * z
+
+    w = rg.Value(2.0)
+    g = rg.compile(kept).to_jax(1.0, -1.0, 3.0, parameters=[w])
+    by = (0, 1, 2, 3)
+    numbers = [g.parameters, 1.0, 1.0, 3.0]
+    for call in (jax.grad(g, by), jax.jit(jax.grad(g, by)), jax.hessian(g, by)):
+        assert all(np.isnan(one).all() for one in jax.tree.leaves(call(*numbers)))
+    for i in by:
+        tangents = [np.ones_like(one) * (i == j) for j, one in enumerate(numbers)]
+        assert math.isnan(jax.jvp(g, numbers, tangents)[1])
+    with jax.debug_nans(True):  # where the guards hold, there is none in between
+        found = jax.value_and_grad(g, by)(g.parameters, 2.0, -math.inf, 3.0)
+    assert jax.tree.map(float, (found[0], *found[1][1:])) == (6.0, 3.0, 0.0, 2.0)
+    many = jax.vmap(jax.grad(g, by), (None, 0, None, None))(g.parameters, np.array([2.0, -2.0]), -1.0, 3.0)
+    assert [np.isnan(one).tolist() for one in many[1:]] == [[False, True]] * 3
+
+
 def test_comparisons_of_indices_are_guarded():
     table = values([1.0, 2.0, 3.0])
     g = rg.compile(lambda i, j: rg.take(table, i) * (1.0 if i == j else 2.0)).to_jax(rg.Index(1), rg.Index(1))

@@ -76,6 +76,17 @@ def tries_module(x: float) -> Any:
         return 1.0 * x
 
 
+def asks_library(x: float) -> Any:
+    return getattr(types, "later", 1.0) * x
+
+
+def tries_library(x: float) -> Any:
+    try:
+        return types.later * x  # type: ignore[attr-defined]
+    except AttributeError:
+        return 1.0 * x
+
+
 def deeply(x: float) -> Any:
     return getattr(settings, KEY)[0] * x + getattr(settings, "table")[0]  # noqa: B009
 
@@ -92,6 +103,7 @@ CASES: list[tuple[Callable[[float], Any], list[Callable[[], Any]]]] = [
     *((f, later(where)) for f in (asks_object, tries_object) for where in (derived, Derived, Base)),
     *((asks_class, later(where)) for where in (Derived, Base)),
     *((f, later(settings)) for f in (asks_module, tries_module)),
+    *((f, later(types)) for f in (asks_library, tries_library)),
     (deeply, [lambda: settings.table.__setitem__(0, 5.0), lambda: setattr(settings, "table", [7.0])]),
     (all_of_module, [lambda: setattr(settings, "alpha", 5.0), lambda: settings.table.__setitem__(0, 6.0)]),
     (lambda x: scaled.scale * x + float(scaled[0]), [lambda: setattr(scaled, "scale", 5.0), lambda: scaled.fill(3.0)]),

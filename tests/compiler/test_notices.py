@@ -45,3 +45,28 @@ def test_an_int_that_selects_without_a_mark_is_told_to_be_marked() -> None:
     for i in range(40):
         marked.backward(rg.Index(7 * i % 50))
     assert marked.stats().eager == 0
+
+
+def test_functions_that_round_once_are_named() -> None:
+    for function, name in ((lambda x: rg.math.fma(x, 2.0, x), "fma"), (lambda x: rg.math.sumprod([x], [x]), "sumprod")):
+        compiled = rg.compile(function)
+        with pytest.warns(errors.CompileWarning, match=rf"computes {name}\(\) of a traced number"):
+            assert compiled.value_and_grad(1.5) == rg.value_and_grad(function)(1.5)
+
+
+def test_a_sparse_derivative_changes_nothing() -> None:
+    pytest.importorskip("scipy")
+    inner = rg.compile(lambda xs: xs[0] ** 2 * xs[1])
+    outer = rg.compile(rg.hessian(inner, sparse=True))
+    assert inner.value_and_grad([1.0, 3.0])[0] == 3.0
+    with pytest.warns(errors.CompileWarning, match="something else than Values and numbers: it is a csr_array"):
+        assert outer([1.0, 3.0]).toarray().tolist() == [[6.0, 2.0], [2.0, 0.0]]
+    assert outer([2.0, 3.0]).toarray().tolist() == [[6.0, 4.0], [4.0, 0.0]]
+    assert "changes" not in str(outer.stats())
+
+
+def test_a_derivative_of_a_plain_argument_wants_no_plain_number() -> None:
+    compiled = rg.compile(lambda x, y: y if x != 0.0 else 7.0 * x)
+    hessian = rg.hessian(compiled)
+    assert [hessian(0.5, 0.1 * i) for i in range(20)] == [0.0] * 20
+    assert (compiled.stats().traces, compiled.stats().eager) == (1, 0)

@@ -194,6 +194,49 @@ def test_a_nan_among_the_numbers() -> None:
             assert repr(float(compiled(*call))) == repr(float(function(*call)))
 
 
+TABLE = np.array([0.0, 1.0, 1.0, 2.0, 3.0])
+
+
+def in_place(x: Any, y: Any) -> Any:
+    held = np.array([x, y, 1.0])
+    held.sort()
+    return held[0] + 2.0 * held[1]
+
+
+#: NumPy puts a NaN behind all other numbers, which objects in its arrays would not be.
+ORDERED: dict[str, Callable[[Any, Any], Any]] = {
+    "median": lambda x, y: np.median([x, y, 1.0]),
+    "median of rows": lambda x, y: np.median(np.array([[x, y], [1.0, 2.0]])),
+    "sort": lambda x, y: np.sort(np.array([x, y, 1.0]))[0],
+    "sort rows": lambda x, y: np.sort([[x, y], [y, x]], axis=1)[0, 1],
+    "sort in place": in_place,
+    "argsort": lambda x, y: np.array([x, y, 1.0]).argsort()[0] * x,
+    "partition": lambda x, y: np.partition(np.array([x, y, 1.0]), 1)[1],
+    "unique": lambda x, y: np.unique(np.array([x, y, 1.0]))[0],
+    "fmax": lambda x, y: np.fmax(x, y),
+    "argmax": lambda x, y: np.argmax([x, y, 1.0]) + y,
+    "place": lambda x, y: np.searchsorted(TABLE, x) * y,
+    "places": lambda x, y: np.searchsorted(TABLE, np.array([x, 1.5])).sum() * y,
+    "place among them": lambda x, y: np.searchsorted(np.array([x, 1.0, y]), 1.2) * 1.0,
+    "digitize": lambda x, y: np.digitize(x, TABLE, right=True) * y,
+    "interpolation past a NaN": lambda x, y: np.interp(x, [0.0, math.nan, 2.0], [1.0, 2.0, 3.0]) + y,
+}
+
+
+@pytest.mark.filterwarnings("ignore::retrograd.errors.CompileWarning", "error::RuntimeWarning")
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("name", ORDERED)
+def test_a_nan_among_numbers_in_order(name: str, at_once: bool) -> None:
+    function = ORDERED[name]
+    for seed in range(1, 9):
+        draw, compiled = random.Random(seed), rg.compile(function)
+        for _ in range(4):  # programs of several calls meet a NaN, and some of them are traced with one
+            calls = [(draw.uniform(-1.0, 4.0), draw.choice([0.0, 1.0, 2.5])) for _ in range(8 * (seed % 3))]
+            calls += [(draw.choice([math.nan, 0.5, 3.0]), draw.choice([math.nan, 1.0])) for _ in range(seed)]
+            found = compiled.call_batch(calls) if at_once else [compiled(*call) for call in calls]
+            assert found == pytest.approx([function(*call) for call in calls], rel=1e-12, nan_ok=True)
+
+
 #: What a number is that NumPy has made, or one of its tests: not asked for, its program would be the same.
 ASKING: dict[str, Callable[[Any, Any], Any]] = {
     "an element": lambda xs, y: isinstance(xs[0] * 2.0, np.floating),

@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import pytest
+from support.outcomes import outcome
 
 import retrograd as rg
 from retrograd import Value
@@ -141,3 +142,30 @@ def test_a_state_and_what_is_computed_from_it_are_handed_on() -> None:
     compiled = rg.compile(cell)
     for _ in range(4):
         assert run(compiled) == pytest.approx(run(cell), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: x if x > 0.0 else y,
+        lambda x, y: rg.math.log(x) if x > 0.0 else y,
+        lambda x, y: max(x, y),
+        lambda x, y: [y, x * y, 2.0],
+    ],
+)
+def test_a_value_that_is_returned_as_it_is_inside_no_grad(function: Any) -> None:
+    def outcomes(call: Any, numbers: list[float]) -> list[Any]:
+        x, y = map(Value, numbers)
+        with rg.no_grad():
+            found = call(x, y)
+        passed = []
+        for one in found if type(found) is list else [found]:
+            if isinstance(one, Value):
+                passed.append(outcome(one.backward))
+        return [*passed, x.grad, y.grad]
+
+    compiled, draw = rg.compile(function), random.Random(4)
+    for _ in range(20):
+        numbers = [draw.uniform(-1.0, 1.0) for _ in "xy"]
+        assert outcomes(compiled, numbers) == outcomes(function, numbers)
+    assert compiled.stats().traces > 0

@@ -276,13 +276,13 @@ def _by_matrices(
 
     That is kept with the compiled function, which lets go of it when it forgets its programs.
     """
-    matrices: dict[str, Callable[..., Any]] = function._matrices
     name, which = repr(key), tuple(key[1]) if isinstance(key[1], list) else key[1]
 
     @functools.wraps(function, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
     def sparse(*arguments: Any, **keywords: Any) -> Any:
         if keywords or running.count:
             return transformed(*arguments, **keywords)
+        matrices: dict[str, Callable[..., Any]] = function._matrices  # no variable of ours, which is not to change
         matrix = matrices.get(name)
         if matrix is None:
             derivative = function.derivative((key[0], which), lambda plain: of_plain(plain, which))

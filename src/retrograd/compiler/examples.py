@@ -31,6 +31,7 @@ class Example(NamedTuple):
     conversion: tuple[Any, ...] | None  #: what was converted, and how; None if nothing was
     largest: float = 0.0  #: of the function's gradients in this call
     label: str = ""  #: that the function gives to its result
+    hands_on: bool = False  #: whether a result may be a Value that was there before
 
     def is_like(self, other: Example) -> bool:
         """Whether both are of one kind of call."""

@@ -34,6 +34,7 @@ from .taped.taped_calls import TapedCalls
 from .tier_up import TierUp
 from .tracing.followed_calls import is_traced
 from .tracing.recorder import Recorder
+from .tracing.selection_graph import may_be_given
 from .tracing.traced_call import Described, Traced, guards_of, trace
 from .varying_arguments import VaryingArguments
 
@@ -383,6 +384,7 @@ class Specializer:
         except IndexError:  # the cache has dropped the state: another thread has captured a newer one
             return Cause(Reason.STATE_CHANGED, "captured state")
         del request
+        hands_on = _hands_on(traced)
         recording.forget_nodes()
         signature.forget_tracers()
         arguments, plain = attempt.call.arguments, attempt.plain
@@ -397,7 +399,7 @@ class Specializer:
             self._cache.drop(number)
             return found.cause
         kind = None if isinstance(plain.root, Value) else _number_kind(plain.root, recording.is_int)
-        how = self.conversions.lengthened, recording.conversion, found.largest, recording.label
+        how = self.conversions.lengthened, recording.conversion, found.largest, recording.label, hands_on
         self._examples.add(number, Example(first, arguments, signature, kind, outputs, recording.decided(), *how))
         is_for_many = recording.conversion is not None or signature.varying
         self._cache.await_comparisons(number, LATER_OF_MANY if is_for_many else LATER)
@@ -434,6 +436,14 @@ class Specializer:
             self._varying.without(example.signature.varying)
         else:
             self._cannot_be_traced(shape, cause)
+
+
+def _hands_on(traced: Traced) -> bool:
+    """Whether a result may be a Value as it is, of the arguments or another one that the function reads."""
+    recording, signature = traced.recording, traced.signature
+    results = recording.outputs or [one for one in (recording.result,) if isinstance(one, Value)]
+    numbers = {id(leaf) for leaf, active in zip(signature.inputs, signature.are_active, strict=True) if not active}
+    return may_be_given(results, recording.selections, numbers)
 
 
 def _cause(reason: Reason, change: str) -> Cause:

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from . import ENGINE, Value
+from . import ENGINE, NumberTracer, Value
 from . import numbers as plain_numbers
 from .containers import Container, is_module, records, taken_apart
 
@@ -334,6 +334,8 @@ def single_output(y: Any, what: str) -> Leaf:
         y = y.item()
     if isinstance(y, Value):
         return y
+    if isinstance(y, NumberTracer):  # which stands for a float, as long as it is none
+        return y  # type: ignore[return-value]
     if is_number(y):
         return float(y)
     if y is None:

@@ -147,6 +147,8 @@ class Dispatcher:
         example = self.specializer.example(number)
         if example is None:  # clear() was called meanwhile, by another thread or a signal handler
             return self._eager.answer(Method.CALL, arguments, Cause(Reason.INVALIDATED))
+        if dependencies is None and example.hands_on:  # inside no_grad, where a Value as it is keeps its gradient
+            return self._function(*arguments)
         if example.outputs is not None:
             return self._several(example.outputs, data, dependencies, arguments)
         if example.number is not None:

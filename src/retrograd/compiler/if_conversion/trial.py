@@ -37,6 +37,9 @@ T = TypeVar("T")
 
 #: So many seconds a trial takes at most.
 _LONGEST = 1.0
+#: So many arms are inside of each other at most, as where a function calls itself in both arms. With Python's own
+#: limit there are no more; where that is raised, the stack of C, on which they are, too, holds some tens of thousands.
+_MOST_ARMS = 256
 
 #: Where arguments choose an object.
 _ARGUMENTS: Site = ("the arguments", 0)
@@ -179,6 +182,8 @@ class Trial:
     def enter(self, frame: Frame) -> None:
         """The arms of a test begin."""
         self.frames.append(frame)
+        if len(self.frames) > _MOST_ARMS:
+            raise refuse("calls itself again and again")
         self.recorded = engine.tape_position()[0] - self._first
         self.takes_too_long = time.perf_counter() > self._ends_at and sys.getprofile() is None
         if self.recorded > self._most or self.takes_too_long:

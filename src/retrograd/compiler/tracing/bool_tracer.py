@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ... import engine
 from ...engine import ComparisonTracer, Value
 from ...index import RELATIONS
 
@@ -28,6 +29,9 @@ __all__ = [
     "Purpose",
     "array_of_one",
     "is_comparison",
+    "is_nan",
+    "is_numpys",
+    "may_be_containers",
     "refuse_mask",
 ]
 
@@ -178,10 +182,10 @@ def refuse_mask(untraceable: Callable[[str], None], frame: FrameType) -> None:
 
     It may, if it is a subscript where a frame is, and there is an array in sight.
     """
-    code, names = frame.f_code, frozenset(frame.f_code.co_names)
-    if not dis.opname[code.co_code[frame.f_lasti]].endswith("_SUBSCR"):
+    names = frozenset(frame.f_code.co_names)
+    if not _instruction(frame).endswith("_SUBSCR"):
         return
-    for thing in (*frame.f_locals.values(), *map(frame.f_globals.get, names)):
+    for thing in _in_sight(frame):
         try:
             attributes = object.__getattribute__(thing, "__dict__")
         except AttributeError:
@@ -189,6 +193,45 @@ def refuse_mask(untraceable: Callable[[str], None], frame: FrameType) -> None:
         if any(isinstance(one, np.ndarray) for one in (thing, *map(attributes.get, names))):
             untraceable("takes a truth value as an index, which is a mask where an array has it")
             return
+
+
+#: What compares elements in C: functions and methods of NumPy's, and code of its own that calls any of several.
+_COMPARING = frozenset({"argpartition", "argsort", "fmax", "fmin", "lexsort", "partition", "searchsorted", "sort"})
+_CALLING = frozenset({"_amax", "_amin", "_ptp", "_wrapfunc", "_wrapit", "_wrapreduction"})
+
+
+def is_numpys(frame: FrameType) -> bool:
+    """Whether it is NumPy, as far as can be told, that puts numbers in order where a frame is."""
+    code, module = frame.f_code, frame.f_globals.get("__name__", "")
+    for name in ("function", "ufunc") if module.startswith("retrograd.compiler.") else ():  # which it calls
+        if getattr(frame.f_locals.get(name), "__name__", "") in _COMPARING:
+            return True
+    if module.partition(".")[0] == "numpy" and code.co_name in _CALLING:
+        return True
+    if _COMPARING.isdisjoint(code.co_names) or "CALL" not in _instruction(frame):
+        return False
+    return any(thing is np or type(thing) is np.ndarray for thing in _in_sight(frame))
+
+
+def may_be_containers(frame: FrameType) -> bool:
+    """Whether it may be a container that asks whether items are equal where a frame is, or a function in C."""
+    instruction = _instruction(frame)
+    return instruction in ("COMPARE_OP", "CONTAINS_OP") or "CALL" in instruction
+
+
+def is_nan(side: Value | float | None) -> bool:
+    """Whether what is compared is NaN in this run."""
+    number = engine.concrete(side) if isinstance(side, Value) else side
+    return number != number
+
+
+def _instruction(frame: FrameType) -> str:
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]]
+
+
+def _in_sight(frame: FrameType) -> Iterator[Any]:
+    yield from frame.f_locals.values()
+    yield from map(frame.f_globals.get, frame.f_code.co_names)
 
 
 def array_of_one(thing: Any) -> Any:

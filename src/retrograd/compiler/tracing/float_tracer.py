@@ -59,6 +59,10 @@ class FloatTracer(engine.NumberTracer):
         self._recorder.check("a number")
         return self._recorder.sum_of(terms)
 
+    def plain_for(self, name: str) -> float:
+        """The number of this call, for a function of math that computes with no other."""
+        return self._leave(f"computes {name}() of a traced number")
+
     # --- comparisons are guards
 
     def _compare(self, kind: str, other: object) -> Any:

@@ -108,7 +108,8 @@ def _interpolated(x: Any, xp: Any, fp: Any, *rest: Any, **options: Any) -> Any:
     """``np.interp(…)``: of one traced number in a table of constants, the sum of what it rises in each interval."""
     number, places, values = _as_float(x), _constants(xp), _constants(fp)
     is_table = 1 < len(places) <= _MOST_PLACES and len(places) == len(values)
-    if not is_tracer(number) or rest or options or not is_table or any(a >= b for a, b in itertools.pairwise(places)):
+    is_table &= all(map(math.isfinite, places + values)) and all(a < b for a, b in itertools.pairwise(places))
+    if not is_tracer(number) or rest or options or not is_table:
         return np.interp(x, xp, fp, *rest, **options)
     number = our_math.minimum(our_math.maximum(number, places[0]), places[-1])
     total: Any = values[0]

@@ -20,6 +20,7 @@ import numpy as np
 from ... import engine
 from ...engine import Value
 from ...engine.elementwise import any_array
+from ..if_conversion.running_trial import current
 from .bool_tracer import BoolTracer, array_of_one, is_comparison
 from .choice_tracer import is_choice
 from .float_tracer import is_tracer
@@ -86,7 +87,8 @@ def _may_be_int(thing: Any) -> bool:
 def _of_elements(function: Callable[..., Any], *operands: Any) -> Any:
     if not any_array(operands):
         return function(*operands)
-    return np.frompyfunc(function, len(operands), 1)(*operands)
+    with np.errstate(all="ignore"):  # NumPy's own loops compare a NaN without a warning
+        return np.frompyfunc(function, len(operands), 1)(*operands)
 
 
 def _larger(one: Any, other: Any) -> Any:
@@ -223,11 +225,21 @@ def _elements(thing: Any) -> list[Any]:
     return np.ravel(thing).tolist() if type(thing) is np.ndarray else list(thing)
 
 
+def _is_nan(number: Any) -> bool:
+    """Whether a number is NaN, which becomes a guard of a traced one."""
+    from ..if_conversion.selecting.searches import is_no_nan  # which imports this package
+
+    test = number == number
+    if not is_comparison(test):
+        return not test
+    return not (test.must_hold() if current() is None else is_no_nan(number))
+
+
 def _place_of(extreme: Callable[..., Any], thing: Any) -> Any:
     numbers = list(map(_number, _elements(thing)))
-    for number in numbers:  # NumPy takes a NaN for the largest of floats
-        if is_comparison(test := number == number):
-            test.must_hold()
+    for place, number in enumerate(numbers):
+        if _is_nan(number):  # the first is where NumPy stops
+            return as_numpys(place)
     return as_numpys(extreme(range(len(numbers)), key=numbers.__getitem__))
 
 
@@ -235,9 +247,14 @@ def _searched(*operands: Any, **options: Any) -> Any:
     """``np.searchsorted(table, x, side="left")``."""
     side = options.get("side", "left")
     is_known = len(operands) == 2 and options.keys() <= {"side"} and side in ("left", "right")
-    if not is_known or not any(map(_is_traced, operands)) or np.ndim(operands[0]) != 1:
+    if not is_known or not any(map(_is_traced, operands)) or not _is_row(operands[0]):
         return np.searchsorted(*operands, **options)
     return _places_in(operands[0], operands[1], side == "left")
+
+
+def _is_row(table: Any) -> bool:
+    """Whether it has one axis, and no NaN, among which bisection of Python's would find another place."""
+    return np.ndim(table) == 1 and not any(map(_is_nan, map(_number, _elements(table))))
 
 
 def _digitized(*operands: Any, **options: Any) -> Any:
@@ -250,7 +267,7 @@ def _digitized(*operands: Any, **options: Any) -> Any:
 
 def _ascends(bins: Any) -> bool:
     found = _elements(bins)
-    return not any(map(_is_traced, found)) and all(a <= b for a, b in itertools.pairwise(found))
+    return _is_row(bins) and not any(map(_is_traced, found)) and all(a <= b for a, b in itertools.pairwise(found))
 
 
 def _places_in(table: Any, numbers: Any, is_left: bool) -> Any:
@@ -261,9 +278,8 @@ def _places_in(table: Any, numbers: Any, is_left: bool) -> Any:
 
     def place_of(number: Any) -> Any:
         number = _number(number)
-        if is_comparison(test := number == number):
-            test.must_hold()  # NumPy puts a NaN at the end
-        return as_numpys(bisected(function, places, number))
+        # NumPy puts a NaN behind all others.
+        return as_numpys(len(places) if _is_nan(number) else bisected(function, places, number))
 
     return _of_elements(place_of, numbers)
 

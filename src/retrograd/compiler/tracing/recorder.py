@@ -21,6 +21,7 @@ import threading
 from collections.abc import Callable, Collection, Container, Iterator, Sequence, Set
 from contextlib import contextmanager
 from itertools import repeat
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from ..guards.builtin_overrides import extremes
 from ..if_conversion.running_trial import current
 from ..if_conversion.tracers.frozen_list import FrozenList
 from ..if_conversion.tracers.object_tracer import Chosen
-from .bool_tracer import BoolTracer, Purpose, is_comparison
+from .bool_tracer import BoolTracer, Purpose, is_comparison, is_nan, is_numpys, may_be_containers
 from .choice_tracer import ChoiceTracer, TextArgumentTracer, is_choice, largest_choice
 from .decision_recorder import DecisionRecorder, as_float
 from .float_tracer import FloatTracer, is_tracer
@@ -122,7 +123,27 @@ class Recorder(DecisionRecorder):
         self._candidates: dict[tuple[int, ...], tuple[Value, ...]] = {}
         self._indices: dict[int, int] = {}  # by their slots
         self._steps = 0  # of the sweeps that are recorded
+        self._no_nans: set[int] = set()  # what NumPy compares, by their ids
         self._decided: set[int] = set()  # selections that are guards, too
+
+    def _note_guard(self, frame: FrameType, kind: str, outcome: bool) -> None:
+        """NumPy puts a NaN behind all other floats, and a container finds one equal to itself: none is to be there."""
+        sides = self._recording.compared[-2:]
+        if is_numpys(frame):
+            self._must_be_numbers(sides, "has NumPy compare a NaN")
+        elif kind != "==" or not may_be_containers(frame):
+            super()._note_guard(frame, kind, outcome)
+        elif all(isinstance(side, Value) or side != side for side in sides):  # one constant that is none is enough
+            others = [side for side in sides if not is_nan(side)]
+            self._must_be_numbers(others[:1] or sides, "has a container compare a NaN")
+
+    def _must_be_numbers(self, sides: Sequence[Any], else_what: str) -> None:
+        for side in sides:
+            if is_nan(side):
+                self.untraceable(else_what)
+            elif isinstance(side, Value) and id(side) not in self._no_nans:
+                self._no_nans.add(id(side))  # which the guard keeps
+                self.guard("==", side, side, True, Purpose.MUST_HOLD)
 
     # --- the tracers, and the run ---------------------------------------------------------------------
 
@@ -189,7 +210,8 @@ class Recorder(DecisionRecorder):
         tracer = engine.set_tracer(self)
         try:  # no context manager of our own: when memory runs out, Python may enter one that it does not leave
             _current.recorder = self
-            with _extremes, record_sources() if want_sources else contextlib.nullcontext():
+            # NumPy warns of what it computes with a NaN; of floats it did in the plain run.
+            with _extremes, np.errstate(all="ignore"), record_sources() if want_sources else contextlib.nullcontext():
                 return self._recorded(function, arguments, several)
         finally:
             engine.set_tracer(tracer)

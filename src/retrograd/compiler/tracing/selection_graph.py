@@ -8,7 +8,7 @@ from ... import engine
 from ...engine import Value
 from .recording import Choice, Selection
 
-__all__ = ["comparisons_of", "label_of", "may_have_derivatives", "read_by", "under_by_any_choice"]
+__all__ = ["comparisons_of", "label_of", "may_be_given", "may_have_derivatives", "read_by", "under_by_any_choice"]
 
 
 def may_have_derivatives(
@@ -100,6 +100,25 @@ def _label_of(result: Value, candidates: Mapping[int, Sequence[Value]]) -> str |
         if engine.row_name(node) in _SELECTS:
             rest += (*_operands(node), *candidates.get(id(node), ()))
     return ""
+
+
+def may_be_given(results: Sequence[Value], selections: Sequence[Selection], numbers: Set[int]) -> bool:
+    """Whether a result may be a Value that was there before, as it is, by some choice of the selections.
+
+    ``numbers``: the ids of leaves that are plain numbers.
+    """
+    candidates = {id(selection.node): selection.candidates for selection in selections}
+    seen, rest = set[int](), [*results]
+    while rest:
+        node = rest.pop()
+        if id(node) in seen or id(node) in numbers or engine.is_constant(node):
+            continue
+        seen.add(id(node))
+        if not (row := engine.row_name(node)):
+            return True
+        if row in _SELECTS:
+            rest += (*_operands(node)[-2:], *candidates.get(id(node), ()))
+    return False
 
 
 #: What is one of its operands.

@@ -138,7 +138,10 @@ class JaxFunction:
         call = CallNumbers(stores, numbers["passive"], numbers["active"], numbers["index"], dtype)
         value, compared = self._program(call)
         hold = self._guards_hold(jax.lax.stop_gradient(compared), numbers["index"])
-        return value if hold is None else value * jnp.where(hold, 1.0, jnp.nan)
+        if hold is None:
+            return value
+        given = jnp.concatenate([parameters.astype(dtype), numbers["passive"], numbers["active"]])
+        return jnp.where(hold, value, _nothing(hold, given))
 
     def _guards_hold(self, compared: Any, indices: Any) -> Any:
         """Whether every comparison comes out as in the example; None if there is none."""
@@ -247,6 +250,16 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
 }
+
+
+def _nothing(hold: Any, given: Any) -> Any:
+    """NaN with all its derivatives, of each order, by all that is given, unless the guards hold.
+
+    Where they do, nothing here is NaN or depends on what is given, so that the derivatives are zeros.
+    """
+    import jax.numpy as jnp
+
+    return jnp.where(hold, 0.0, jnp.nan) * jnp.exp(jnp.sum(jnp.where(hold, 0.0, given)))
 
 
 def _sentence(kind: str, outcome: bool, where: Location | None) -> str:

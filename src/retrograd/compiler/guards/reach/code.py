@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 import types
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..bytecode import (
@@ -164,13 +164,12 @@ class Code:
             self._frontier.asks_missing |= or_others
             if or_others:
                 self._frontier.ask_any()
-                contents = map(contents_of_cell, function.__closure__ or ())
-                cells = dict(zip(function.__code__.co_freevars, contents, strict=True))
-                named = [(name, function.__globals__.get(name)) for name in code.co_names]
-                named += [(name, one) for name in code.co_freevars for one in cells.get(name, ())]
-                for name, thing in named:
-                    if type(thing) is types.ModuleType and not is_library(thing.__name__):
-                        self._frontier.whole(vars(thing), name)
+            for name, module in _modules_in(function, code) if names or or_others else ():
+                if is_library(module.__name__):  # what is not asked for stays as it is
+                    for one in sorted(names):
+                        self._frontier.named(vars(module), one, f"{name}.{one}", inside=False)
+                elif or_others:
+                    self._frontier.whole(vars(module), name)
         return found
 
     def _named_in_modules(self, new: Collection[str], missing: Collection[str]) -> None:
@@ -181,3 +180,14 @@ class Code:
         for name in sorted(names):
             if name in namespace or name in self._frontier.used.asked:
                 self._frontier.named(namespace, name, f"{path}.{name}")
+
+
+def _modules_in(function: types.FunctionType, code: types.CodeType) -> Iterator[tuple[str, types.ModuleType]]:
+    """The modules that code names, which is a function's or inside of it."""
+    contents = map(contents_of_cell, function.__closure__ or ())
+    cells = dict(zip(function.__code__.co_freevars, contents, strict=True))
+    named = [(name, function.__globals__.get(name, sys.modules.get(name))) for name in code.co_names]
+    named += [(name, one) for name in code.co_freevars for one in cells.get(name, ())]
+    for name, thing in named:
+        if type(thing) is types.ModuleType:
+            yield name, thing

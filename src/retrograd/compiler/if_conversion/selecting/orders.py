@@ -19,7 +19,7 @@ from ...tracing.followed_numpy import as_numpys
 from ..tracers.conditions import joined, must_hold, negated
 from ..trial import in_arms
 from .places import born, set_item
-from .searches import Less, exchanged, is_open, median, note_no_nan, order_of, sorted_by
+from .searches import Less, exchanged, have_order, is_open, median, note_no_nan, order_of, sorted_by
 from .selections import NUMBERS, chosen_at
 
 __all__ = ["ordered"]
@@ -62,7 +62,7 @@ def _by_library(function: Any, arguments: tuple[Any, ...], options: dict[str, An
     if function not in (np.median, np.sort, np.argsort):
         return NotImplemented
     numbers = _numbers_in(*arguments, **options)
-    if not numbers:
+    if not numbers or not have_order(numbers):  # NumPy puts a NaN behind all others
         return NotImplemented
     if function is np.argsort:
         return _places_in_order(numbers)

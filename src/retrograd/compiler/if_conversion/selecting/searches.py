@@ -31,6 +31,7 @@ __all__ = [
     "exchanged",
     "have_order",
     "is_less",
+    "is_no_nan",
     "is_open",
     "largest_by",
     "median",
@@ -253,12 +254,12 @@ def have_order(keys: Sequence[Any]) -> bool:
 
 def _is_number(key: Any) -> bool:
     """Whether a key is a number and no NaN, or an int that decisions choose."""
-    return type(key.constant) is int if is_choice(key) else type(key) in NUMBERS and _is_no_nan(key)
+    return type(key.constant) is int if is_choice(key) else type(key) in NUMBERS and is_no_nan(key)
 
 
-def _is_no_nan(number: Any) -> bool:
+def is_no_nan(number: Any) -> bool:
     """That becomes a guard, outside of arms once for each number."""
-    trial, question = current(), (_is_no_nan, id(number))
+    trial, question = current(), (is_no_nan, id(number))
     if trial is None or not _is_traced(number):
         return bool(number == number)
     if question not in trial.known:
@@ -276,7 +277,7 @@ def note_no_nan(things: Iterable[Any]) -> None:
         if isinstance(one, tuple):
             note_no_nan(one)
         elif _is_traced(one) and trial is not None:
-            trial.known[_is_no_nan, id(one)] = one  # which is kept, so that its id stays its own
+            trial.known[is_no_nan, id(one)] = one  # which is kept, so that its id stays its own
 
 
 def largest_by(name: str, things: Sequence[Any], keys: Sequence[Any]) -> Any:
@@ -333,6 +334,8 @@ def place_of(things: Any, thing: Any) -> Any:
     plain = {int, str} if is_choice(thing) else NUMBERS
     if not is_traced or not all(type(one) in plain for one in things):
         return None
+    if not is_choice(thing) and not is_no_nan(thing):
+        return None  # Python finds one that is the same object
     tests = [thing == one for one in things]
     found: Any = False
     for test in tests:
