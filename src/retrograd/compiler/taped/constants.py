@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, ABCMeta
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from types import MethodDescriptorType, WrapperDescriptorType
+from inspect import getattr_static
+from types import MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,8 @@ from .types import (
 )
 
 __all__ = [
-    *("Leaf", "constant_of", "is_frozen", "has_dict", "is_named_tuple", "is_plain_class", "kind_of", "leaf_numbers"),
-    "text_of",
+    *("Leaf", "constant_of", "has_dict", "is_data_descriptor", "is_frozen", "is_named_tuple", "is_plain_class"),
+    *("kind_of", "leaf_numbers", "text_of"),
 ]
 
 
@@ -184,7 +185,8 @@ def attributes_of(thing: Any) -> Mapping[str, Any] | None:
         return None
     own = getattr(thing, "__dict__", None)
     if type(own) is dict:
-        return own
+        kind = type(thing)  # whose descriptors are asked before what instances hold
+        return None if any(is_data_descriptor(getattr_static(kind, name, None)) for name in own) else own
     fields = getattr(type(thing), "__dataclass_fields__", None)
     return None if fields is None else {name: getattr(thing, name) for name in fields}
 
@@ -192,6 +194,12 @@ def attributes_of(thing: Any) -> Mapping[str, Any] | None:
 def has_dict(kind: type) -> bool:
     """Whether instances of a class in Python may have any attributes."""
     return not all("__slots__" in vars(base) for base in kind.__mro__[:-1])
+
+
+def is_data_descriptor(thing: Any) -> bool:
+    """Whether what a class holds under a name decides about the attribute, and is no slot."""
+    decides = hasattr(type(thing), "__set__") or hasattr(type(thing), "__delete__")
+    return decides and not isinstance(thing, MemberDescriptorType)
 
 
 def is_frozen(kind: type) -> bool:

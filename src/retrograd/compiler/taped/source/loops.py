@@ -431,7 +431,7 @@ def unpacked(f: Frame, value: Typed, count: int) -> list[Typed]:
         return items
     if isinstance(value.kind, Iterated):
         return unpacked(f, as_list(f, value.kind, value), count)
-    if not isinstance(value.kind, ListType) or value.kind.kind in (dict, set):
+    if not isinstance(value.kind, ListType) or value.kind.kind in (dict, set, frozenset):
         raise NotTypedError(f"it takes the items of {value.kind}")
     f.w.bail_if(f.w.emit(f"icmp ne i64 {length(f, value).number}, {count}"))
     kind = value.kind.item
