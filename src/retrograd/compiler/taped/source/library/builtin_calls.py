@@ -10,7 +10,7 @@ from abc import ABCMeta
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from .....engine import Value
 from ....backends.llvm.ir_builder import constant
@@ -65,7 +65,7 @@ from .in_python import sorted_by, sorted_list, transposed
 from .sets import as_they_came, is_set
 from .texts import of_text
 
-__all__ = ["BUILTINS", "from_keys", "ordered", "to_int"]
+__all__ = ["BUILTINS", "from_keys", "order_of", "ordered", "to_int"]
 
 _NOTHING = Typed(NONE)
 #: A float of this size is no int of 64 bits.
@@ -159,7 +159,11 @@ def _sorted(f: Frame, node: ast.Call) -> Typed:
     over = f.evaluated(node.args[0])
     if is_set(over) and not any(one.arg == "key" for one in node.keywords):
         over = as_they_came(over)
-    return ordered(f, node, _items(f, node, over))
+    order = order_of(f, node)  # which is computed before anything is gone over
+    items = _items(f, node, over)
+    if order.key is not None and isinstance(items.kind, ListType):
+        items = copied(f, (node, "sorted"), items)  # which the key may change
+    return ordered(f, node, items, order)
 
 
 def _items(f: Frame, node: ast.AST, over: Typed) -> Typed:
@@ -169,27 +173,37 @@ def _items(f: Frame, node: ast.AST, over: Typed) -> Typed:
     return made_list(f, (node, "items"), split(items)) if isinstance(items.kind, Tuple) else items
 
 
-def ordered(f: Frame, node: ast.Call, items: Typed) -> Typed:
-    """``sorted(items, key=…, reverse=…)``."""
+class Order(NamedTuple):
+    """What ``key`` and ``reverse`` say."""
 
-    named = {one.arg: one.value for one in node.keywords}
-    if set(named) - {"key", "reverse"}:
+    key: Callable[[Typed], Typed] | None
+    is_reversed: Typed
+
+
+def order_of(f: Frame, node: ast.Call) -> Order:
+    """The order in which a call sorts."""
+    if {one.arg for one in node.keywords} - {"key", "reverse"}:
         raise NotTypedError("it sorts with other keywords")
-    if items.kind is UNKNOWN:
-        return items
     key, is_reversed = None, Typed(BOOL, ("false",), known=False)
     for one in node.keywords:  # in this order
         if one.arg == "key":
             key = _key_of(f, node, one.value)
         else:
             is_reversed = truth(f, f.evaluated(one.value))
-    if key is None:
+    return Order(key, is_reversed)
+
+
+def ordered(f: Frame, node: ast.Call, items: Typed, order: Order) -> Typed:
+    """``sorted(items, key=…, reverse=…)``."""
+    if items.kind is UNKNOWN:
+        return items
+    if order.key is None:
         loops.loop(f, items, lambda item: _in_order(f, item))
-        return f.call(node, sorted_list, [items, is_reversed], {})
-    keys = made_list(f, (node, "keys"), [])
+        return f.call(node, sorted_list, [items, order.is_reversed], {})
+    key, keys = order.key, made_list(f, (node, "keys"), [])
     loops.loop(f, items, lambda item: appended(f, keys, key(item)))
     loops.loop(f, keys, lambda item: _in_order(f, item))
-    return f.call(node, sorted_by, [items, keys, is_reversed], {})
+    return f.call(node, sorted_by, [items, keys, order.is_reversed], {})
 
 
 def _in_order(f: Frame, key: Typed) -> None:
