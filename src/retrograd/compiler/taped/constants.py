@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, ABCMeta
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from inspect import getattr_static
 from types import MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,11 +165,25 @@ def _record_kind(program: Program, attributes: Mapping[str, Any], layout: Layout
     return Instance(layout)
 
 
+#: A number for each class of members that came, which no other class gets later.
+_numbers: WeakKeyDictionary[type, int] = WeakKeyDictionary()
+_count = itertools.count()
+#: With one of these, a class of members says itself what they are equal to, or what they are called.
+_ODD_IN_ENUM = {"__eq__", "__ne__", "__hash__", "name", "_name_"}
+
+
 def text_of(member: Enum) -> str:
     """The text that stands for a member of an enumeration, which no other text is equal to."""
-    if isinstance(member, (int, str, float)) or "__eq__" in vars(type(member)):
-        raise NotTypedError(f"{type(member).__name__} compares otherwise than other enumerations")
-    return f"\0{type(member).__module__}.{type(member).__qualname__}.{member.name}"
+    kind = type(member)
+    own = (vars(base) for base in kind.__mro__[:-1] if base.__module__ != "enum")
+    if isinstance(member, (int, str, float)) or not all(map(_ODD_IN_ENUM.isdisjoint, own)):
+        raise NotTypedError(f"{kind.__name__} compares otherwise than other enumerations")
+    if kind.__members__.get(member.name) is not member:  # such as several flags together
+        raise NotTypedError(f"a member of {kind.__name__} has no name of its own")
+    number = _numbers.get(kind)
+    if number is None:
+        number = _numbers.setdefault(kind, next(_count))
+    return f"\0{number}.{kind.__module__}.{kind.__qualname__}.{member.name}"
 
 
 def is_named_tuple(kind: type) -> bool:

@@ -65,7 +65,7 @@ def truth(f: Frame, value: Typed) -> Typed:
     if kind is UNKNOWN:
         f.w.bail()
         return Typed(BOOL, ("false",))
-    if value.known is not None or kind is NONE:
+    if (value.known is not None and kind is not MEMBER) or kind is NONE:  # an Enum may have a truth of its own
         return _known(bool(value.known))
     if isinstance(kind, Optional):
         result, there, end = f.w.allocate("i1"), f.w.name("there"), f.w.name("end")
@@ -243,13 +243,20 @@ def _by_method(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed
     if isinstance(one.kind, Instance) and name and not one.kind.is_record:
         thing = f.program.reads.attribute(one.kind.layout.kind, name)[1]
         if isinstance(thing, FunctionType) and thing.__code__.co_filename != "<string>":
-            return truth(f, f.call((operator, name), thing, [one, other], {}))
+            return _said(f, name, f.call((operator, name), thing, [one, other], {}))
         if thing is object.__eq__ and _is_told_by_identity(f, other):
             return _identity(f, ast.Is(), one, other)
         is_made = isinstance(thing, FunctionType) and dataclasses.is_dataclass(one.kind.layout.kind)
         if is_made and isinstance(other.kind, Instance):
             return _dataclasses(f, operator, one, other)
     raise NotTypedError(f"it compares {one.kind} with {other.kind}")
+
+
+def _said(f: Frame, name: str, found: Typed) -> Typed:
+    """What a class says of a comparison: Python hands on what is no bool."""
+    if found.kind not in (BOOL, UNKNOWN):
+        raise NotTypedError(f"its {name} gives {found.kind}")
+    return truth(f, found)
 
 
 def _is_told_by_identity(f: Frame, value: Typed) -> bool:
@@ -263,10 +270,11 @@ def _dataclasses(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typ
     """Two instances of a dataclass, by its own method: as their fields in tuples."""
     assert isinstance(one.kind, Instance)
     assert isinstance(other.kind, Instance)
-    kind: Any = one.kind.layout.kind
+    kind = one.kind.layout.kind
     if other.kind.layout.kind is not kind:
         raise NotTypedError(f"it compares {one.kind} with {other.kind}")
-    names = [one.name for one in dataclasses.fields(kind) if one.compare]
+    owner: Any = next(base for base in kind.__mro__ if _ORDER[type(operator)] in vars(base))  # whose fields it compares
+    names = [one.name for one in dataclasses.fields(owner) if one.compare]
     return _tuples(f, operator, *([load_field(f, each, name) for name in names] for each in (one, other)))
 
 
@@ -364,6 +372,7 @@ def _membership(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Type
     elif isinstance(other.kind, ListType):
         found = Typed(BOOL, (f.w.emit(f"icmp sge i64 {found_at(f, other, one)}, 0"),))
     elif isinstance(other.kind, Tuple):
+        equal_to_itself(f, one)
         found = _known(False)
         for item in split(other):
             found = Typed(BOOL, (f.w.emit(f"or i1 {found.number}, {compared(f, ast.Eq(), one, item).number}"),))

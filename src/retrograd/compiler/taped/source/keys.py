@@ -22,6 +22,7 @@ from ..types import (
     Instance,
     ListType,
     NotTypedError,
+    Optional,
     Tuple,
     Type,
     is_real,
@@ -156,6 +157,9 @@ def equal_to_itself(f: Frame, value: Typed) -> None:
             equal_to_itself(f, one)
         elif isinstance(one.kind, Instance) and has_own(one.kind.layout.kind, "__eq__"):
             raise NotTypedError(f"it looks for {one.kind}, whose == is its own")
+        elif isinstance(one.kind, Optional) and is_real(one.kind.item):
+            is_nan = f.w.emit(f"fcmp uno double {one.parts[1]}, {one.parts[1]}")
+            f.w.bail_if(f.w.emit(f"select i1 {one.number}, i1 {is_nan}, i1 false"))
         elif is_real(one.kind):
             f.w.bail_if(f.w.emit(f"fcmp uno double {one.number}, {one.number}"))
 
