@@ -194,12 +194,14 @@ class LocalFunction:
         function: The function in whose source it is.
         owners: The frames whose variables it uses, by name.
         pointers: So many they are.
+        kept: The types of the one argument for which it keeps results.
     """
 
     node: ast.FunctionDef | ast.Lambda
     function: FunctionType
     owners: dict[str, Frame] = field(default_factory=dict)
     pointers: int = 0
+    kept: Type = UNKNOWN
 
 
 @dataclass(eq=False, slots=True)
