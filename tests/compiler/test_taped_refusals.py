@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -48,6 +51,42 @@ def test_powers_are_those_of_the_c_library() -> None:
         return xs[0] * total
 
     assert_same(f, [([1.0], [least, *(random.Random(seed).uniform(0, 9) for seed in range(40))], 0.5)])
+
+
+def test_an_int_0_has_no_sign() -> None:
+    def f(xs: Any, k: int) -> Any:
+        n: Any = k if k > 3 else 0.5
+        if k > 7:
+            n = 0
+        m: Any = 0.5 if k % 2 else 0
+        total = math.atan2(-n / 2.0, -1.0) + math.copysign(1.0, float(n * -1)) + math.atan2(-m * 0.5 + 0.0, -1.0)
+        return total * xs[0] + math.copysign(2.0, -m + -0.0)
+
+    assert_same(f, [([0.5], k) for k in range(12)], answers=4)
+
+    def signless(xs: Any, k: int) -> Any:
+        total: Any = 0
+        for i in range(k):
+            total += i * (xs[0] if i else -1.5) - (0 if i % 2 else 0.5)
+        return total
+
+    assert_same(signless, [([0.5], k) for k in range(12)])
+
+
+def test_a_range_that_spans_nearly_all_ints() -> None:
+    def f(xs: Any, k: int) -> Any:
+        total = 0.0
+        for i in range(-k, k, 5):
+            total += xs[0]
+            if i > 12 - k:
+                break
+        for i in range(k, -k, -7):
+            total += i * 1e-9
+            if i < k - 20:
+                break
+        return total
+
+    assert_same(f, [([0.5], 2), ([0.5], 30), ([0.5], 2**62 - 1)], answers=2)
 
 
 # --- what is changed in place -----------------------------------------------------------------------------------
@@ -201,3 +240,215 @@ def test_a_set_is_updated_once_all_arguments_are_there() -> None:
         return max(seen) * xs[0]
 
     check(f)
+
+
+# --- what a class says itself -----------------------------------------------------------------------------------
+
+
+class Loose(Enum):
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Loose) and self.value[0] == other.value[0]
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Place(Loose):
+    A = ("a", 1)
+    A2 = ("a", 2)
+
+
+class Switch(Enum):
+    OFF = 0
+    ON = 1
+
+    def __bool__(self) -> bool:
+        return self.value == 1
+
+
+class Unit(Enum):
+    M = 1
+    CM = 2
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return "unit"
+
+
+def speeds() -> Any:
+    class Speed(Enum):
+        FAST = 1
+        SLOW = 2
+
+    return Speed
+
+
+Old, Speed = speeds(), speeds()
+
+
+def test_what_classes_of_members_say() -> None:
+    def equal(xs: Any, places: list[Any]) -> Any:
+        return xs[0] * sum(int(one == Place.A) for one in places)
+
+    def true(xs: Any, ks: list[int]) -> Any:
+        return xs[0] if ks and Switch.OFF else xs[1]
+
+    def named(xs: Any, units: list[Any]) -> Any:
+        return xs[0] * sum(int(one is Unit.M) for one in units)
+
+    refused(equal, "Place compares otherwise", [Place.A])
+    refused(true, "it tests a member of an Enum")
+    refused(named, "Unit compares otherwise", [Unit.M])
+
+
+def test_classes_of_members_of_one_name_are_told_apart() -> None:
+    def f(xs: Any, speed: Any) -> Any:
+        total = xs[0]
+        if speed is Speed.FAST:
+            total *= 100.0
+        if speed == Speed.SLOW:
+            total += 3.0
+        return total
+
+    assert_same(f, [([0.5], one) for one in (Speed.FAST, Speed.SLOW, Old.FAST, Old.SLOW)])
+
+
+@dataclass(order=True)
+class Keyed:
+    key: int
+
+
+@dataclass(eq=False)
+class Noted(Keyed):
+    note: int = 0
+
+
+class Fuzzy:
+    def __init__(self, x: float) -> None:
+        self.x = x
+
+    def __eq__(self, other: Any) -> Any:
+        return 1.0 - abs(self.x - other.x)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Clamped:
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, of: Any, kind: Any = None) -> Any:
+        return self if of is None else max(of.__dict__[self.name], 0.0)
+
+    def __set__(self, of: Any, value: float) -> None:
+        of.__dict__[self.name] = value
+
+
+class Tank:
+    level = Clamped()
+
+    def __init__(self, level: float) -> None:
+        self.level = level
+
+
+class Span:
+    def __init__(self, a: int, b: int) -> None:
+        self.a, self.b = a, b
+
+    def __len__(self) -> int:
+        return self.b - self.a
+
+
+class Handle:
+    def __init__(self, k: int) -> None:
+        self.k = k
+
+    def __del__(self) -> None:
+        pass
+
+
+def test_a_dataclass_compares_the_fields_of_the_class_that_says_how() -> None:
+    def f(xs: Any, k: int, m: int) -> Any:
+        total = 100.0 * xs[0] if Noted(k, 1) == Noted(3, m) else xs[0]
+        return total + (1.0 if Noted(k, 1) < Noted(3, m) else 0.0)
+
+    assert_same(f, [([0.5], k, m) for k in (2, 3, 4) for m in (0, 1, 2)])
+
+
+def test_a_length_is_not_below_0() -> None:
+    def f(xs: Any, a: int, b: int) -> Any:
+        return len(Span(a, b)) * xs[0]
+
+    assert_same(f, [([0.5], 1, b) for b in (5, 1, 0)], answers=2)
+
+
+def test_classes_that_decide_about_more() -> None:
+    def compared(xs: Any, ks: list[int]) -> Any:
+        return (Fuzzy(ks[0]) == Fuzzy(ks[1])) * xs[0]
+
+    def described(xs: Any, tank: Any) -> Any:
+        return tank.level * xs[0]
+
+    def stored(xs: Any, ks: list[int]) -> Any:
+        return Tank(-1.0 * ks[0]).level * xs[0]
+
+    def let_go(xs: Any, ks: list[int]) -> Any:
+        return Handle(ks[0]).k * xs[0]
+
+    refused(compared, "its __eq__ gives a float")
+    refused(described, "it reads a Tank", Tank(-1.0))
+    refused(stored, "it stores .level, about which Tank decides")
+    refused(let_go, "it makes a Handle")
+
+
+# --- what is equal to what --------------------------------------------------------------------------------------
+
+
+def test_a_nan_is_in_a_tuple_that_has_it() -> None:
+    def f(xs: Any, a: float, b: float) -> Any:
+        c = None if b < 1.5 else b
+        return xs[0] * (100.0 if a in (a, 0.0) else 1.0) + (10.0 if c in (c, 1.0) else 0.0)
+
+    nan = math.nan
+    assert_same(f, [([0.5], *two) for two in ((1.0, 2.0), (1.0, 1.0), (nan, 1.0), (1.0, nan))], answers=2)
+
+
+def test_kept_results_of_an_int_are_not_those_of_a_float() -> None:
+    def f(xs: Any, a: int, b: float) -> Any:
+        calls = []
+
+        @functools.cache
+        def double(n: Any) -> Any:
+            calls.append(1)
+            return n * 2
+
+        return (double(a) + double(b) + len(calls)) * xs[0]
+
+    refused(f, "it keeps results for ints and for floats", 1, 1.0)
+
+
+def test_a_guard_that_assigns_the_subject() -> None:
+    def by_itself(xs: Any, k: int) -> Any:
+        match k:
+            case 9 if (k := 5) > 7:
+                return xs[0]
+            case 5:
+                return 100.0 * xs[0]
+            case _:
+                return k * xs[0]
+
+    def by_another(xs: Any, k: int) -> Any:
+        def change() -> bool:
+            nonlocal k
+            k = 5
+            return False
+
+        match k:
+            case 9 if change():
+                return xs[0]
+            case 5:
+                return 100.0 * xs[0]
+            case _:
+                return k * xs[0]
+
+    for f in (by_itself, by_another):
+        assert_same(f, [([0.5], k) for k in (9, 5, 4)])

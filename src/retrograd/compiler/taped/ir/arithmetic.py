@@ -140,16 +140,33 @@ class Arithmetic:
         if row in _WHOLE and may_be_ints:  # and then exact, where a float is not
             size = self._w.emit(f"call double @llvm.fabs.f64(double {y})")
             self._w.bail_if(self._w.emit(f"fcmp oge double {size}, {constant(float(_EXACT))}"))
-        if row in _SIGNED:
+        else:
             for one in reals:
-                if one.kind in (MIXED, EITHER):  # an int 0 has no sign, and here it may have got one
-                    self._w.bail_if(self._w.emit(f"fcmp oeq double {one.number}, {constant(0.0)}"))
+                if one.kind in (MIXED, EITHER):
+                    self._refuse_sign(row, one, y)
         if kinds <= {FLOAT, MIXED, NUMPY}:
             if NUMPY in kinds:
                 return Typed(NUMPY, (y,))
             return Typed(MIXED if row in _WHOLE and may_be_ints else FLOAT, (y,))
         kind = VALUE if VALUE in kinds else EITHER
         return Typed(kind, (y,), self._chained(row, reals, [*numbers, y]))
+
+    def _refuse_sign(self, row: str, operand: Typed, y: str) -> None:
+        """Leave it where the result tells -0.0 from 0.0: of an int or a float, -0.0 may stand for the int 0."""
+        if row == "add":  # of 0.0 and -0.0, and of 0.0 and 0, it is 0.0
+            self.refuse_negative_zero(y)
+            return
+        is_it = self._is_negative_zero(operand.number)
+        if row not in _SIGNED:
+            is_it = self._w.emit(f"and i1 {is_it}, {self._w.emit(f'fcmp oeq double {y}, {constant(0.0)}')}")
+        self._w.bail_if(is_it)
+
+    def refuse_negative_zero(self, number: str) -> None:
+        """Leave it where an int or a float is -0.0, which may stand for the int 0."""
+        self._w.bail_if(self._is_negative_zero(number))
+
+    def _is_negative_zero(self, number: str) -> str:
+        return self._w.emit(f"icmp eq i64 {self._w.emit(f'bitcast double {number} to i64')}, {-(2**63)}")
 
     def _called(self, kind: str, symbol: str, numbers: list[str]) -> str:
         return self._w.emit(f"call {kind} @{symbol}({', '.join(f'double {one}' for one in numbers)})")

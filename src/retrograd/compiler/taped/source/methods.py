@@ -43,9 +43,9 @@ from .containers import (
     store_item,
 )
 from .keys import equal_to_itself, forget_index, found_at, present
-from .library.builtin_calls import order_of, ordered
 from .library.in_python import count_of, most_common, reversed_in_place, rotated
 from .library.sets import compared_sets, is_set, of_sets, updated
+from .library.sorting import order_of, ordered
 from .memory import LAST_WORD, item_place
 
 __all__ = ["list_method", "method_row", "record_method"]
