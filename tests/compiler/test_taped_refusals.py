@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+import numpy as np
 import pytest
 
 from retrograd.engine import ENGINE
@@ -452,3 +453,71 @@ def test_a_guard_that_assigns_the_subject() -> None:
 
     for f in (by_itself, by_another):
         assert_same(f, [([0.5], k) for k in (9, 5, 4)])
+
+
+# --- numbers of NumPy's -----------------------------------------------------------------------------------------
+
+FLOATS, INTS = np.array([0.5, 3.5, -1.0]), np.array([1, 0, 2])
+
+
+def test_bools_of_numpy_are_asked_alone() -> None:
+    def added(xs: Any, a: Any) -> Any:
+        return ((a[0] > 3.0) + (a[1] > 3.0)) * xs[0]
+
+    def subtracted(xs: Any, a: Any) -> Any:
+        return ((a[1] > 0) - (a[1] < 0)) * xs[0]
+
+    def as_a_place(xs: Any, a: Any) -> Any:
+        return xs[a[1] > 0.0]
+
+    def as_itself(xs: Any, a: Any) -> Any:
+        return xs[0] if (a[1] > 0) is True else xs[1]  # type: ignore[comparison-overlap]
+
+    def of_the_largest(xs: Any, a: Any) -> Any:
+        best = 0
+        for one in a:
+            if one > best:
+                best = one
+        return xs[best / 2 > 1]
+
+    for f in (added, subtracted, as_a_place, as_itself, of_the_largest):
+        refused(f, "a bool of NumPy's", FLOATS)
+        refused(f, "a bool of NumPy's", INTS)
+
+
+def test_ints_of_numpy_are_no_ints() -> None:
+    def asked(xs: Any, a: Any) -> Any:
+        return xs[0] if isinstance(a[0], int) else xs[1]
+
+    def true(xs: Any, a: Any) -> Any:
+        return xs[0] if a else xs[1]
+
+    refused(asked, "of which class an int of NumPy's is", INTS)
+    refused(true, "it tests a ndarray", INTS)
+    refused(true, "it tests a ndarray", FLOATS)
+
+
+def test_numbers_of_numpy_are_computed_with() -> None:
+    def f(xs: Any, floats: Any, ints: Any) -> Any:
+        counts: dict[int, int] = {}
+        total, n, best = xs[0] * 0.0, 0, 0.0
+        for place, one in zip(ints, floats, strict=True):
+            counts[place] = counts.get(place, 0) + 1
+            total += xs[place] * one * (place + 0.5)
+            n += place
+            is_some = one > 0.25 and place != 2
+            if not is_some or (0 <= place < 2 and (one < 3.0) & (place > 0)):
+                total -= xs[2]
+            if one > best:
+                best = one
+        for i in range(ints[2]):
+            total += xs[i] * abs(-ints[i]) ** 2 / (1 + int(ints[2]) % 2)
+        if any(one > 3.0 for one in floats) and 2 in counts and counts[2] == 1:
+            total *= best / 2
+        return total + n // 2 + math.exp(-n) + (ints[0] & 1) + len(counts) + round(floats[1])
+
+    calls = []
+    for seed in range(20):
+        source = np.random.default_rng(seed)
+        calls.append((source.normal(size=3).tolist(), source.normal(size=4) * 2.0, source.integers(0, 3, 4)))
+    assert_same(f, calls)

@@ -26,6 +26,7 @@ from .types import (
     MEMBER,
     NONE,
     NUMPY,
+    NUMPY_INT,
     TEXT,
     UNKNOWN,
     VALUE,
@@ -143,7 +144,7 @@ def _array_kind(program: Program, array: NDArray[Any], key: Any) -> Type:
         for one in array.flat:
             item = join(item, kind_of(program, one, (key, "item")))
     else:  # whose items are numbers of NumPy's own classes
-        item = INT if array.dtype == np.int64 else NUMPY
+        item, program.has_numpy = (NUMPY_INT if array.dtype == np.int64 else NUMPY), True
     for axis in range(array.ndim):
         cell = program.cell(("given", key, axis), item)
         item = ListType(cell, np.ndarray, array.dtype if axis == array.ndim - 1 else None)

@@ -12,7 +12,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...backends.llvm.ir_builder import constant
-from ..types import BOOL, EITHER, FLOAT, INT, MIXED, NUMPY, VALUE, NotTypedError, Type, is_number, is_plain, is_real
+from ..types import (
+    BOOL,
+    EITHER,
+    FLOAT,
+    INT,
+    MIXED,
+    NUMPY,
+    NUMPY_INT,
+    VALUE,
+    NotTypedError,
+    Type,
+    is_number,
+    is_plain,
+    is_real,
+    is_whole,
+)
 from .rows import Rows
 from .writer import Writer
 
@@ -66,8 +81,8 @@ class Typed:
 class Arithmetic:
     """Numbers and their derivatives, written as instructions."""
 
-    def __init__(self, writer: Writer, rows: Rows) -> None:
-        self._w, self._rows = writer, rows
+    def __init__(self, writer: Writer, rows: Rows, has_numpy: bool) -> None:
+        self._w, self._rows, self._has_numpy = writer, rows, has_numpy
 
     # --- conversions ----------------------------------------------------------------------------------------
 
@@ -75,6 +90,8 @@ class Arithmetic:
         """A number as a float or Value."""
         if is_real(value.kind):
             return value
+        if value.kind is NUMPY_INT:
+            return Typed(MIXED, self.real(self.integer(value)).parts)
         if value.kind is BOOL:
             value = self.integer(value)
         if value.kind is not INT:
@@ -89,6 +106,8 @@ class Arithmetic:
         """A bool or an int as an int."""
         if value.kind is INT:
             return value
+        if value.kind is NUMPY_INT:
+            return Typed(INT, value.parts)
         if value.kind is BOOL:
             known = int(value.known) if value.known is not None else None
             return Typed(INT, (self._w.emit(f"zext i1 {value.number} to i64"),), known=known)
@@ -136,7 +155,7 @@ class Arithmetic:
             if outside := self._rows.outside(row):
                 self._w.bail_if(self._called("i1", outside, [*numbers, y]))
         kinds = {one.kind for one in reals}
-        may_be_ints = {one.kind for one in operands} <= {MIXED, EITHER, INT, BOOL}
+        may_be_ints = {one.kind for one in operands} <= {MIXED, EITHER, INT, BOOL, NUMPY_INT}
         if row in _WHOLE and may_be_ints:  # and then exact, where a float is not
             size = self._w.emit(f"call double @llvm.fabs.f64(double {y})")
             self._w.bail_if(self._w.emit(f"fcmp oge double {size}, {constant(float(_EXACT))}"))
@@ -147,7 +166,8 @@ class Arithmetic:
         if kinds <= {FLOAT, MIXED, NUMPY}:
             if NUMPY in kinds:
                 return Typed(NUMPY, (y,))
-            return Typed(MIXED if row in _WHOLE and may_be_ints else FLOAT, (y,))
+            is_mixed = MIXED in kinds and self._has_numpy  # and a float of NumPy's now, if it was a number of NumPy's
+            return Typed(MIXED if is_mixed or (row in _WHOLE and may_be_ints) else FLOAT, (y,))
         kind = VALUE if VALUE in kinds else EITHER
         return Typed(kind, (y,), self._chained(row, reals, [*numbers, y]))
 
@@ -206,6 +226,7 @@ class Arithmetic:
 
     def of_ints(self, row: str, one: Typed, other: Typed) -> Typed:
         """An operator of two ints, which gives an int: one beyond 64 bits is left to the function itself."""
+        kind = NUMPY_INT if NUMPY_INT in (one.kind, other.kind) else INT
         one, other = self.integer(one), self.integer(other)
         numbers = f"i64 {one.number}, {other.number}"
         if row in _INTEGER:
@@ -213,17 +234,17 @@ class Arithmetic:
                 f"call {{i64, i1}} @llvm.{_INTEGER[row]}.with.overflow.i64(i64 {one.number}, i64 {other.number})"
             )
             self._w.bail_if(self._w.emit(f"extractvalue {{i64, i1}} {pair}, 1"))
-            return Typed(INT, (self._w.emit(f"extractvalue {{i64, i1}} {pair}, 0"),))
+            return Typed(kind, (self._w.emit(f"extractvalue {{i64, i1}} {pair}, 0"),))
         if row in ("floordiv", "mod"):
             self._w.bail_if(self._w.emit(f"icmp eq i64 {other.number}, 0"))
             self._w.bail_if(self._w.emit(f"icmp eq i64 {one.number}, {-(2**63)}"))
-            return Typed(INT, (self._w.emit(f"call i64 @int.{row}(i64 {one.number}, i64 {other.number})"),))
+            return Typed(kind, (self._w.emit(f"call i64 @int.{row}(i64 {one.number}, i64 {other.number})"),))
         raise NotTypedError(f"it computes {row} of ints ({numbers})")
 
     def plus_or_minus(self, value: Typed, negative: bool) -> Typed:
         """``+a`` or ``-a``."""
-        if value.kind in (INT, BOOL):
-            value = self.integer(value)
+        if is_whole(value.kind):
+            value = self.integer(value) if value.kind is BOOL else value
             return self.of_ints("sub", Typed(INT, ("0",), known=0), value) if negative else value
         if not is_number(value.kind):
             raise NotTypedError(f"it computes with {value.kind}")

@@ -20,6 +20,7 @@ from ..syntax import gives_function, is_asked_first, own_returns
 from ..types import (
     MIXED,
     NONE,
+    NUMPY_INT,
     TEXT,
     UNKNOWN,
     VALUE,
@@ -339,7 +340,7 @@ def _check_kept(local: LocalFunction, kinds: list[Type]) -> None:
     """Refuse one argument that is an int here and a float there: Python keeps results for 1 and for 1.0 apart."""
     if len(kinds) == 1:
         local.kept = join(local.kept, kinds[0])
-        if local.kept is MIXED:
+        if local.kept in (MIXED, NUMPY_INT):  # and for NumPy's numbers
             raise NotTypedError("it keeps results for ints and for floats")
 
 

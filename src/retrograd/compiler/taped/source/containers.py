@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...backends.llvm.ir_builder import constant
-from ..frame import Frame, LocalFunction, place_key, split
+from ..frame import Frame, LocalFunction, split
 from ..ir.arithmetic import Typed
+from ..syntax import place_key
 from ..types import (
     BOUNDED,
     COUNTER,

@@ -17,6 +17,7 @@ from ..types import (
     MEMBER,
     MIXED,
     NONE,
+    NUMPY_INT,
     TEXT,
     UNKNOWN,
     Instance,
@@ -26,11 +27,14 @@ from ..types import (
     Tuple,
     Type,
     is_real,
+    is_whole,
 )
 from .memory import LAST_WORD, counted, item_place
 
 __all__ = ["check_key", "equal_to_itself", "forget_index", "found_at", "has_own", "present"]
 
+#: What keys may be, and tuples of these.
+_KEYS = (INT, BOOL, FLOAT, NUMPY_INT, TEXT, MEMBER, NONE, UNKNOWN)
 #: With so few items, to compare each takes no longer.
 _FEW = 8
 
@@ -38,9 +42,7 @@ _FEW = 8
 def check_key(kind: Type) -> None:
     """Values are told apart by identity as keys, which nothing here knows."""
     items = kind.items if isinstance(kind, Tuple) else (kind,)
-    if any(
-        item not in (INT, BOOL, FLOAT, TEXT, MEMBER, NONE, UNKNOWN) and not isinstance(item, Tuple) for item in items
-    ):
+    if not all(item in _KEYS or isinstance(item, Tuple) for item in items):
         raise NotTypedError(f"{kind} is a key")
 
 
@@ -117,7 +119,7 @@ def _look_up(f: Frame, of: Typed, key: Typed, count: str, place: str) -> None:
     f.w.block(end)
 
 
-_NUMBERS, _NUMBERED = (INT, BOOL, FLOAT, MIXED), (TEXT, MEMBER)
+_NUMBERS, _NUMBERED = (INT, BOOL, FLOAT, MIXED, NUMPY_INT), (TEXT, MEMBER)
 
 
 def _has_hash(kind: Type, other: Type) -> bool:
@@ -142,7 +144,7 @@ def _bits(f: Frame, value: Typed) -> str:
         return "0"
     if value.kind in _NUMBERED:
         return value.number
-    if value.kind in (INT, BOOL):  # one that is no float is equal to none
+    if is_whole(value.kind):  # one that is no float is equal to none
         whole = f.math.integer(value).number
         number = f.w.emit(f"sitofp i64 {whole} to double")
     else:

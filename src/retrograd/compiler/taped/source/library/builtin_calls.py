@@ -39,7 +39,9 @@ from ...types import (
     Static,
     Tuple,
     Union,
+    is_number,
     is_plain,
+    is_whole,
 )
 from .. import loops
 from ..choices import of_each
@@ -99,11 +101,11 @@ def _length_of_instance(f: Frame, node: ast.Call, of: Typed, kind: type) -> Type
 
 def _absolute(f: Frame, node: ast.Call) -> Typed:
     value = _one(f, node)
-    if value.kind in (INT, BOOL):
-        value = f.math.integer(value)
+    if is_whole(value.kind):
+        value = f.math.integer(value) if value.kind is BOOL else value
         other = f.math.plus_or_minus(value, negative=True)
         is_below = f.w.emit(f"icmp slt i64 {value.number}, 0")
-        return Typed(INT, (f.w.emit(f"select i1 {is_below}, i64 {other.number}, i64 {value.number}"),))
+        return Typed(value.kind, (f.w.emit(f"select i1 {is_below}, i64 {other.number}, i64 {value.number}"),))
     return value if value.kind is UNKNOWN else f.math.row("abs", value)
 
 
@@ -177,7 +179,7 @@ def to_int(f: Frame, number: str) -> Typed:
 
 def _int(f: Frame, node: ast.Call) -> Typed:
     value = _one(f, node)
-    if value.kind in (INT, BOOL):
+    if is_whole(value.kind):
         return f.math.integer(value)
     if is_plain(value.kind):
         return to_int(f, value.number)
@@ -204,7 +206,7 @@ def _float(f: Frame, node: ast.Call) -> Typed:
         return of_text(f, value, "float", float, FLOAT)
     if value.kind is MIXED:
         f.math.refuse_negative_zero(value.number)
-    if value.kind in (INT, BOOL) or is_plain(value.kind):
+    if is_number(value.kind) and value.kind not in (VALUE, EITHER):
         return Typed(FLOAT, f.math.real(value).parts)
     return _refused(value, "float")
 
@@ -225,7 +227,7 @@ def _round(f: Frame, node: ast.Call) -> Typed:
         return to_int(f, f.w.emit(f"call double @llvm.rint.f64(double {value.number})"))
     if value.kind is VALUE:
         return f.math.row("round", value)
-    return f.math.integer(value) if value.kind in (INT, BOOL) else _refused(value, "round")
+    return f.math.integer(value) if is_whole(value.kind) else _refused(value, "round")
 
 
 def _power(f: Frame, node: ast.Call) -> Typed:
