@@ -128,6 +128,23 @@ def test_a_property_is_told_of_a_list_that_was_extended() -> None:
     check(f)
 
 
+def test_what_was_extended_is_stored_over_what_came_in_its_place() -> None:
+    def f(xs: Any, ks: list[int]) -> Any:
+        rows, last = [[1], [2]], [3]
+
+        def changed(k: int) -> list[int]:
+            nonlocal last
+            rows[k % 2], last = [], []
+            return [k]
+
+        for k in ks:
+            rows[k % 2] += changed(k)
+            last += changed(k + 1)
+        return (len(rows[0]) + 10 * len(rows[1]) + 100 * len(last)) * xs[0]
+
+    check(f)
+
+
 def test_what_may_not_be_assigned_is_not_extended_either() -> None:
     def of_tuple(xs: Any, ks: list[int]) -> Any:
         pair: Any = ([1], 2)

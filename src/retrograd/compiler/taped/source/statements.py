@@ -42,7 +42,7 @@ def _augmented(f: Frame, node: ast.AugAssign) -> None:
     target = node.target
     if isinstance(target, ast.Name):
         old = f.there(f.evaluated(ast.copy_location(ast.Name(target.id, ast.Load()), target)))
-        if (new := _added(f, node, old)) is not None:
+        if (new := _added_again(f, node, old)) is not None:
             assign_target(f, target, new)
         return
     of = f.there(f.evaluated(target.value))
@@ -52,7 +52,7 @@ def _augmented(f: Frame, node: ast.AugAssign) -> None:
         if isinstance(of.kind, Tuple):  # which raises, once a list in it has been extended
             raise NotTypedError(f"it changes {of.kind}")
         index = f.settled(f.evaluated(target.slice))
-        new = _added(f, node, f.there(item_of(f, of, index)))
+        new = _added_again(f, node, f.there(item_of(f, of, index)))
         if new is not None and new.kind is not UNKNOWN:
             store_item(f, of, index, new)
     elif not isinstance(of.kind, Instance):
@@ -60,6 +60,12 @@ def _augmented(f: Frame, node: ast.AugAssign) -> None:
             raise NotTypedError(f"it changes {of.kind}")
     else:
         _augmented_attribute(f, node, of, target.attr, f.there(attribute_of(f, target, of)))
+
+
+def _added_again(f: Frame, node: ast.AugAssign, old: Typed) -> Typed | None:
+    """What is stored: a list that has been extended, too, where a call may have put another one in its place."""
+    new = _added(f, node, old)
+    return old if new is None and any(isinstance(one, ast.Call) for one in ast.walk(node.value)) else new
 
 
 def _augmented_attribute(f: Frame, node: ast.AugAssign, of: Typed, name: str, old: Typed) -> None:
