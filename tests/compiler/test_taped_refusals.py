@@ -19,8 +19,11 @@ pytestmark = pytest.mark.native
 pytest.importorskip("llvmlite", reason='machine code needs it: pip install "retrograd[llvm]"')
 
 if ENGINE == "native":
-    from support.taped_cases import assert_same, code_of, drawn
+    from support.taped_cases import assert_same, code_of, drawn, in_leaves, run
 
+    from retrograd.compiler.backends.llvm.jit import object_of
+    from retrograd.compiler.taped.code import loaded
+    from retrograd.compiler.taped.entry import positional, written
     from retrograd.compiler.taped.types import NotTypedError
 
 Numbers = list[float]
@@ -470,6 +473,24 @@ def test_a_guard_that_assigns_the_subject() -> None:
 
     for f in (by_itself, by_another):
         assert_same(f, [([0.5], k) for k in (9, 5, 4)])
+
+
+def test_texts_that_come_later_have_a_number_in_their_call_alone() -> None:
+    def f(xs: Any, names: list[str]) -> Any:
+        total = xs[0]
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                total *= 2.0
+            elif name == "a":
+                total += 1.0
+        return total
+
+    calls = drawn(lambda source: ([0.5], [source.choice("abcdefgh") * source.randrange(1, 3) for _ in range(9)]), 40)
+    assert_same(f, calls)
+    program = written(*positional(f, in_leaves(calls[0])[0]))
+    code, known = loaded(program, object_of(program.text, passes=True, level=2)), len(program.program.texts)
+    assert all(run(code, f, arguments) for arguments in calls)
+    assert len(program.program.texts) == known
 
 
 # --- numbers of NumPy's -----------------------------------------------------------------------------------------
