@@ -57,6 +57,19 @@ def test_powers_are_those_of_the_c_library() -> None:
     assert_same(f, [([1.0], [least, *(random.Random(seed).uniform(0, 9) for seed in range(40))], 0.5)])
 
 
+def test_derivatives_that_go_beyond_all_floats_on_their_way() -> None:
+    def small(xs: Any, k: float) -> Any:
+        return xs[0] * k * k * k**-1.5
+
+    def large(xs: Any, k: float) -> Any:
+        return xs[0] * 0.0 * k * 10.0 + xs[1]
+
+    assert_same(small, [([0.5], k) for k in (0.5, 2.0, 1e-200)], answers=2)
+    code = code_of(large, ([0.5, 1.0], 2.0))
+    assert run(code, large, ([0.5, 1.0], 2.0)) is not None
+    assert run(code, large, ([0.5, 1.0], 1e308)) is None
+
+
 def test_an_int_0_has_no_sign() -> None:
     def f(xs: Any, k: int) -> Any:
         n: Any = k if k > 3 else 0.5

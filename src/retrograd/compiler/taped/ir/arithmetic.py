@@ -42,7 +42,9 @@ CONTEXT = {
     name: i for i, name in enumerate(("tape", "mask", "terms", "nodes", "free", "end", "fuel", "depth", "stack"))
 }
 
-_ONE = constant(1.0)
+_ONE, _MINUS_ONE = constant(1.0), constant(-1.0)
+#: Local derivatives beyond this are not multiplied out: 0 or inf may come of what the engine gives a number for.
+_LARGE = 2.0**300
 #: Of an expression with more terms, each becomes a node first.
 _MOST_TERMS = 6
 #: An int beyond this is no float.
@@ -83,6 +85,7 @@ class Arithmetic:
 
     def __init__(self, writer: Writer, rows: Rows, has_numpy: bool) -> None:
         self._w, self._rows, self._has_numpy = writer, rows, has_numpy
+        self._products: set[str] = set()  # local derivatives that were multiplied out, none of them of a large one
 
     # --- conversions ----------------------------------------------------------------------------------------
 
@@ -207,7 +210,7 @@ class Arithmetic:
     def _partial(self, row: str, which: int, numbers: list[str]) -> str:
         """The derivative by an operand; "" if it is 0."""
         if row in ("add", "sub", "neg"):
-            return _ONE if row == "add" or (row == "sub" and which == 0) else constant(-1.0)
+            return _ONE if row == "add" or (row == "sub" and which == 0) else _MINUS_ONE
         if row == "mul":
             return numbers[1 - which]
         if row == "div":
@@ -222,7 +225,16 @@ class Arithmetic:
     def _product(self, one: str, other: str) -> str:
         if _ONE in (one, other):
             return other if one == _ONE else one
-        return self._w.emit(f"fmul double {one}, {other}")
+        if one == _MINUS_ONE:
+            return self._w.emit(f"fneg double {other}")
+        # A large one might go beyond all floats with the others, in the order of the engine.
+        new = [each for each in (one, other) if each not in self._products]
+        sizes = [self._w.emit(f"call double @llvm.fabs.f64(double {each})") for each in new]
+        size = sizes[0] if len(new) == 1 else self._w.emit(f"fadd double {', '.join(sizes)}")
+        self._w.bail_if(self._w.emit(f"fcmp uge double {size}, {constant(_LARGE)}"))
+        product = self._w.emit(f"fmul double {one}, {other}")
+        self._products.add(product)
+        return product
 
     def of_ints(self, row: str, one: Typed, other: Typed) -> Typed:
         """An operator of two ints, which gives an int: one beyond 64 bits is left to the function itself."""
