@@ -146,11 +146,17 @@ Put TypedData::variable(PyObject* thing) {
 
 Put TypedData::text(const DataType& type, PyObject* thing) {
   PyObject* numbers = type.about.get();
-  PyObject* known = PyDict_GetItemWithError(numbers, thing);
-  if (known) return whole(known);
+  if (PyObject* known = PyDict_GetItemWithError(numbers, thing)) return whole(known);
   if (PyErr_Occurred()) return Put::FAILED;
-  const Ref next(PyLong_FromSsize_t(PyDict_Size(numbers)));
-  if (!next || PyDict_SetItem(numbers, thing, next.get()) < 0) return Put::FAILED;
+  if (!new_texts_) {
+    new_texts_ = Ref(PyDict_New());
+    first_new_text_ = PyDict_Size(numbers);
+  }
+  if (!new_texts_) return Put::FAILED;
+  if (PyObject* seen = PyDict_GetItemWithError(new_texts_.get(), thing)) return whole(seen);
+  if (PyErr_Occurred()) return Put::FAILED;
+  const Ref next(PyLong_FromSsize_t(first_new_text_ + PyDict_Size(new_texts_.get())));
+  if (!next || PyDict_SetItem(new_texts_.get(), thing, next.get()) < 0) return Put::FAILED;
   return whole(next.get());
 }
 

@@ -18,7 +18,7 @@ struct DataType {
     BOOL,
     VALUE,
     EITHER,
-    TEXT,      // the numbers of texts, a dictionary
+    TEXT,      // the numbers of the texts that the code knows, a dictionary
     NUMBERED,  // a function that gives the number, or None
     NONE,
     STATIC,    // the one object that it may be
@@ -92,6 +92,8 @@ class TypedData {
   bool takes_results_;
   bool takes_variables_ = false;
   std::vector<Ref> values_;
+  Ref new_texts_;  // numbers of those that the code does not know, in this call
+  Py_ssize_t first_new_text_ = 0;
 };
 
 }  // namespace retrograd::trees

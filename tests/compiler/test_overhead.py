@@ -109,6 +109,7 @@ def test_a_trial_that_takes_too_long_is_no_program(monkeypatch: pytest.MonkeyPat
     draw = random.Random(3)
     calls = [(draw.uniform(0.5, 1.5), [draw.uniform(0.5, 1.5) for _ in range(6)]) for _ in range(40)]
     with pytest.warns(rg.errors.CompileWarning, match="to run both branches of each test takes too long"):
-        for call in calls:
-            assert compiled.value_and_grad(*call) == pytest.approx(rg.value_and_grad(steps)(*call), rel=1e-12)
+        found = [compiled.value_and_grad(*call) for call in calls]
+    for call, each in zip(calls, found, strict=True):
+        assert each == pytest.approx(rg.value_and_grad(steps)(*call), rel=1e-12)
     assert "where" not in compiled.program()

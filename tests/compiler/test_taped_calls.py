@@ -185,6 +185,16 @@ def test_a_plain_call_of_values_gives_a_node() -> None:
     assert compiled.stats().taped_hits > 20
 
 
+def test_a_plain_call_of_a_value_that_was_computed_of_another() -> None:
+    compiled = rg.compile(walk, tier="llvm")
+    for seed in range(70):
+        xs, rate = drawn(seed)
+        values = [rg.Value(x) for x in xs]
+        values[1] = values[0] * 0.5 + values[2]
+        assert rg.gradient(compiled(values, rate), values) == pytest.approx(rg.gradient(walk(values, rate), values))
+    assert compiled.stats().taped_hits > 20
+
+
 class Model:
     def __init__(self) -> None:
         self.rate, self.limits = 0.7, [0.5, 1.5]

@@ -142,6 +142,8 @@ class Answers:
         wanted = plain.signature.wanted() if call.structure is not None else result.values
         gradients = engine.gradients(root, 1.0, wanted) if wanted else []
         ours = result.gradients[: len(gradients)]
+        if call.structure is None and any(one._children for one in wanted):  # one may be computed of another
+            ours = engine.gradients(Value(result.number, wanted, "", local_grads=ours), 1.0, wanted)
         largest = max(map(abs, gradients), default=0.0)
         return _is_close([result.number], [root.data], abs(root.data)) and _is_close(ours, gradients, largest)
 

@@ -6,8 +6,10 @@ import itertools
 from abc import ABC, ABCMeta
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from types import MethodDescriptorType, WrapperDescriptorType
+from inspect import getattr_static
+from types import MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ from .types import (
     MEMBER,
     NONE,
     NUMPY,
+    NUMPY_INT,
     TEXT,
     UNKNOWN,
     VALUE,
@@ -38,8 +41,8 @@ from .types import (
 )
 
 __all__ = [
-    *("Leaf", "constant_of", "is_frozen", "has_dict", "is_named_tuple", "is_plain_class", "kind_of", "leaf_numbers"),
-    "text_of",
+    *("Leaf", "constant_of", "has_dict", "is_data_descriptor", "is_frozen", "is_named_tuple", "is_plain_class"),
+    *("kind_of", "leaf_numbers", "text_of"),
 ]
 
 
@@ -141,7 +144,7 @@ def _array_kind(program: Program, array: NDArray[Any], key: Any) -> Type:
         for one in array.flat:
             item = join(item, kind_of(program, one, (key, "item")))
     else:  # whose items are numbers of NumPy's own classes
-        item = INT if array.dtype == np.int64 else NUMPY
+        item, program.has_numpy = (NUMPY_INT if array.dtype == np.int64 else NUMPY), True
     for axis in range(array.ndim):
         cell = program.cell(("given", key, axis), item)
         item = ListType(cell, np.ndarray, array.dtype if axis == array.ndim - 1 else None)
@@ -185,11 +188,25 @@ def _sort_of(thing: Any) -> type:
     return float if type(thing) in (int, bool, Leaf) or isinstance(thing, Value) else type(thing)
 
 
+#: A number for each class of members that came, which no other class gets later.
+_numbers: WeakKeyDictionary[type, int] = WeakKeyDictionary()
+_count = itertools.count()
+#: With one of these, a class of members says itself what they are equal to, or what they are called.
+_ODD_IN_ENUM = {"__eq__", "__ne__", "__hash__", "name", "_name_"}
+
+
 def text_of(member: Enum) -> str:
     """The text that stands for a member of an enumeration, which no other text is equal to."""
-    if isinstance(member, (int, str, float)) or "__eq__" in vars(type(member)):
-        raise NotTypedError(f"{type(member).__name__} compares otherwise than other enumerations")
-    return f"\0{type(member).__module__}.{type(member).__qualname__}.{member.name}"
+    kind = type(member)
+    own = (vars(base) for base in kind.__mro__[:-1] if base.__module__ != "enum")
+    if isinstance(member, (int, str, float)) or not all(map(_ODD_IN_ENUM.isdisjoint, own)):
+        raise NotTypedError(f"{kind.__name__} compares otherwise than other enumerations")
+    if kind.__members__.get(member.name) is not member:  # such as several flags together
+        raise NotTypedError(f"a member of {kind.__name__} has no name of its own")
+    number = _numbers.get(kind)
+    if number is None:
+        number = _numbers.setdefault(kind, next(_count))
+    return f"\0{number}.{kind.__module__}.{kind.__qualname__}.{member.name}"
 
 
 def is_named_tuple(kind: type) -> bool:
@@ -207,7 +224,8 @@ def attributes_of(thing: Any) -> Mapping[str, Any] | None:
         return None
     own = getattr(thing, "__dict__", None)
     if type(own) is dict:
-        return own
+        kind = type(thing)  # whose descriptors are asked before what instances hold
+        return None if any(is_data_descriptor(getattr_static(kind, name, None)) for name in own) else own
     fields = getattr(type(thing), "__dataclass_fields__", None)
     return None if fields is None else {name: getattr(thing, name) for name in fields}
 
@@ -215,6 +233,12 @@ def attributes_of(thing: Any) -> Mapping[str, Any] | None:
 def has_dict(kind: type) -> bool:
     """Whether instances of a class in Python may have any attributes."""
     return not all("__slots__" in vars(base) for base in kind.__mro__[:-1])
+
+
+def is_data_descriptor(thing: Any) -> bool:
+    """Whether what a class holds under a name decides about the attribute, and is no slot."""
+    decides = hasattr(type(thing), "__set__") or hasattr(type(thing), "__delete__")
+    return decides and not isinstance(thing, MemberDescriptorType)
 
 
 def is_frozen(kind: type) -> bool:

@@ -20,6 +20,7 @@ from .source.memory import counted, item_place, new_list
 from .types import (
     BOOL,
     EITHER,
+    MIXED,
     NONE,
     UNKNOWN,
     VALUE,
@@ -136,6 +137,8 @@ def _entry(program: Program, function: FunctionType, kinds: Sequence[Type]) -> t
         if not is_number(kind):
             raise NotTypedError(f"it returns {kind}")
         number = f.math.real(result)
+        if kind in (MIXED, EITHER):
+            f.math.refuse_negative_zero(number.number)
         f.w.store("double", number.number, "%out")
         node = result.parts[1] if kind in (VALUE, EITHER) else "0"
         f.w.store("i64", f.w.emit(f"zext i32 {node} to i64"), f.w.at("%out", 1))

@@ -18,11 +18,13 @@ from .ir.arithmetic import CONTEXT, Arithmetic, Typed
 from .ir.rows import Rows
 from .ir.writer import Budget, Writer
 from .reads import Reads
-from .syntax import definition_of, is_endless, names_around, names_assigned, names_used
+from .syntax import definition_of, is_endless, names_around, names_assigned, names_used, place_key
 from .types import (
     BOOL,
     INT,
     NONE,
+    NUMPY_INT,
+    TRUTH,
     UNKNOWN,
     Bound,
     Cell,
@@ -40,11 +42,12 @@ from .types import (
     is_plain,
     is_real,
     is_unkept,
+    is_whole,
     join,
 )
 from .versions import with_versions
 
-__all__ = ["Frame", "Language", "LocalFunction", "Loop", "Program", "Routine", "place_key", "split"]
+__all__ = ["Frame", "Language", "LocalFunction", "Loop", "Program", "Routine", "split"]
 
 #: So many routines are followed: each call of other types has one of its own.
 _MOST_ROUTINES = 200
@@ -94,6 +97,7 @@ class Program:
         definitions: The source of each function.
         once: The names that a function assigns once (versions.py), by its source.
         followed: The keys of the routines that have been followed, this time.
+        has_numpy: Whether it reads arrays, whose items are numbers of NumPy's.
     """
 
     language: Language
@@ -114,6 +118,7 @@ class Program:
     definitions: dict[FunctionType, ast.FunctionDef] = field(default_factory=dict)
     once: dict[ast.AST, set[str]] = field(default_factory=dict)
     followed: set[Any] = field(default_factory=set)
+    has_numpy: bool = False
 
     def text(self, text: str) -> int:
         """The number of a text."""
@@ -197,12 +202,14 @@ class LocalFunction:
         function: The function in whose source it is.
         owners: The frames whose variables it uses, by name.
         pointers: So many they are.
+        kept: The types of the one argument for which it keeps results.
     """
 
     node: ast.FunctionDef | ast.Lambda
     function: FunctionType
     owners: dict[str, Frame] = field(default_factory=dict)
     pointers: int = 0
+    kept: Type = UNKNOWN
 
 
 @dataclass(eq=False, slots=True)
@@ -273,7 +280,7 @@ class Frame:
         self.outer: Frame | None = outer
         self.path: Any = path
         self.w: Writer = writer or Writer(program.budget)
-        self.math: Arithmetic = Arithmetic(self.w, program.rows)
+        self.math: Arithmetic = Arithmetic(self.w, program.rows, program.has_numpy)
         self.variables: dict[str, Variable] = {}
         self.own: set[str] = set()  # the names that it assigns
         self.lent: dict[str, Frame] = {}  # the frames around it whose variables it uses
@@ -503,8 +510,10 @@ class Frame:
         if is_real(kind) and is_number(value.kind):
             real = self.math.real(value)
             return Typed(kind, (real.number,) if is_plain(kind) else self.math.node(real).parts)
-        if kind is INT and value.kind is BOOL:
-            return self.math.integer(value)
+        if kind in (INT, NUMPY_INT) and is_whole(value.kind):
+            return Typed(kind, self.math.integer(value).parts)
+        if kind is TRUTH and value.kind is BOOL:
+            return Typed(kind, value.parts)
         if isinstance(kind, Tuple) and isinstance(value.kind, Tuple):
             items = [self.converted(*pair) for pair in zip(split(value), kind.items, strict=True)]
             return Typed(kind, tuple(part for item in items for part in item.parts))
@@ -593,15 +602,6 @@ class Frame:
             self.result = self.variable(self.returned)
         self.set(self.result, value)
         self.w.jump(self.end)
-
-
-def place_key(node: Any) -> Any:
-    """What tells a place in the source from others: of a node, or of one with a word for what is made there."""
-    return (
-        (id(node[0]) if not isinstance(node[0], tuple) else place_key(node[0]), node[1])
-        if isinstance(node, tuple)
-        else id(node)
-    )
 
 
 def split(value: Typed) -> list[Typed]:

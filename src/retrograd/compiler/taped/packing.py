@@ -25,6 +25,7 @@ from .types import (
     MIXED,
     NONE,
     NUMPY,
+    NUMPY_INT,
     TEXT,
     UNKNOWN,
     VALUE,
@@ -68,6 +69,7 @@ _SCALARS = {
     MIXED: _Code.MIXED,
     NUMPY: _Code.FLOAT,  # as tolist() gives it
     INT: _Code.INT,
+    NUMPY_INT: _Code.INT,
     BOOL: _Code.BOOL,
     VALUE: _Code.VALUE,
     EITHER: _Code.EITHER,

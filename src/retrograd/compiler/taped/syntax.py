@@ -13,7 +13,7 @@ from .types import NotTypedError
 
 __all__ = [
     *("definition_of", "gives_function", "is_asked_first", "is_endless", "names_around", "names_assigned"),
-    *("names_used", "own_returns"),
+    *("names_used", "own_returns", "place_key"),
 ]
 
 #: Behind the name of a function, that of what it has returned; and what says that it is asked first.
@@ -87,6 +87,15 @@ def is_endless(node: ast.AST) -> bool:
 def names_used(node: ast.AST) -> set[str]:
     """The names that a function uses, and the functions in it."""
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def place_key(node: Any) -> Any:
+    """What tells a place in the source from others: of a node, or of one with a word for what is made there."""
+    return (
+        (id(node[0]) if not isinstance(node[0], tuple) else place_key(node[0]), node[1])
+        if isinstance(node, tuple)
+        else id(node)
+    )
 
 
 def definition_of(function: FunctionType) -> ast.FunctionDef:

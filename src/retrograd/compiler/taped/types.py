@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = [
-    *("BOOL", "BOUNDED", "COUNTER", "EITHER", "FLOAT", "INT", "MEMBER", "MIXED", "NONE", "NUMPY", "TEXT", "UNKNOWN"),
-    *("VALUE", "Bound", "Cell", "Closure", "Instance", "Iterated", "Layout", "ListType", "NotTypedError", "Optional"),
-    *("Static", "Tuple", "Type", "Union", "is_number", "is_plain", "is_real", "is_unkept", "join"),
+    *("BOOL", "BOUNDED", "COUNTER", "EITHER", "FLOAT", "INT", "MEMBER", "MIXED", "NONE", "NUMPY", "NUMPY_INT", "TEXT"),
+    *("TRUTH", "UNKNOWN", "VALUE", "Bound", "Cell", "Closure", "Instance", "Iterated", "Layout", "ListType"),
+    *("NotTypedError", "Optional", "Static", "Tuple", "Type", "Union", "is_number", "is_plain", "is_real", "is_unkept"),
+    *("is_whole", "join"),
 ]
 
 
@@ -45,6 +46,8 @@ class Scalar:
 INT, BOOL, FLOAT = Scalar("an int", ("i64",)), Scalar("a bool", ("i1",)), Scalar("a float", ("double",))
 MIXED = Scalar("an int or a float", ("double",))
 NUMPY = Scalar("a float of NumPy's", ("double",))
+NUMPY_INT = Scalar("an int of NumPy's", ("i64",))  #: or one of Python's, where both meet
+TRUTH = Scalar("a bool of NumPy's", ("i1",))  #: or one of Python's: what it is added to or taken for, decides
 VALUE = Scalar("a Value", ("double", "i32"))  #: a number, and its node; 0 for a constant
 EITHER = Scalar("a Value or a float", ("double", "i32"))
 TEXT = Scalar("a str", ("i64",))  #: which of the texts of the program it is
@@ -307,7 +310,12 @@ def is_unkept(kind: Type) -> bool:
 
 def is_number(kind: Type) -> bool:
     """Whether one can compute with it."""
-    return kind in _REAL or kind in (INT, BOOL)
+    return kind in _REAL or is_whole(kind)
+
+
+def is_whole(kind: Type) -> bool:
+    """Whether it is an int or a bool, which lies in memory as one."""
+    return kind in (INT, BOOL, NUMPY_INT)
 
 
 def join(one: Type, other: Type) -> Type:
@@ -329,7 +337,11 @@ def join(one: Type, other: Type) -> Type:
     if isinstance(one, Scalar) and isinstance(other, Scalar) and is_number(one) and is_number(other):
         if BOOL in (one, other):
             raise NotTypedError(f"{one} and {other} meet in one variable")
+        if {one, other} == {INT, NUMPY_INT}:
+            return NUMPY_INT
         return EITHER if {one, other} & {VALUE, EITHER} else MIXED
+    if {one, other} == {BOOL, TRUTH}:
+        return TRUTH
     if isinstance(one, Tuple) and isinstance(other, Tuple):
         if one.kind is not other.kind or len(one.items) != len(other.items):
             raise NotTypedError(f"{one} and {other} meet in one variable")

@@ -23,7 +23,7 @@ def write_as_tests(function: ast.FunctionDef) -> bool:
     """
     has_any = any(isinstance(one, ast.Match) for one in ast.walk(function))
     if has_any:
-        _AsTests().generic_visit(function)
+        _AsTests(_own_names(function)).generic_visit(function)
     return has_any
 
 
@@ -44,21 +44,42 @@ class _NoMatchError(Exception):
 
 
 class _AsTests(ast.NodeTransformer):
+    """Writes each ``match`` as tests; ``own``: the variables that no other function can assign."""
+
+    def __init__(self, own: set[str]) -> None:
+        self._own = own
+
     def visit_Match(self, node: ast.Match) -> ast.stmt | list[ast.stmt]:
         self.generic_visit(node)
         try:
-            before, subject = _subject(node)
+            before, subject = _subject(node, self._own)
             made = _cases(node.cases, subject)
         except RefusedError:
             return node
         return [*before, *made] or at(ast.Pass(), node)
 
 
-def _subject(node: ast.Match) -> tuple[list[ast.stmt], ast.expr]:
+def _own_names(function: ast.FunctionDef) -> set[str]:
+    """The variables of a function, but those that it shares with others which assign them."""
+    own = {one.arg for one in ast.walk(function) if isinstance(one, ast.arg)}
+    own |= {one.id for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    shared = (one.names for one in ast.walk(function) if isinstance(one, (ast.Nonlocal, ast.Global)))
+    return own.difference(*shared)
+
+
+def _is_assigned(node: ast.Match, name: str, own: set[str]) -> bool:
+    """Whether a pattern or a guard may assign a variable, which the cases behind it do not ask then."""
+    guards = [part for case in node.cases if case.guard for part in ast.walk(case.guard)]
+    if any(isinstance(one, ast.NamedExpr) and one.target.id == name for one in guards):
+        return True
+    return name in _captured(node) or (name not in own and any(isinstance(one, ast.Call) for one in guards))
+
+
+def _subject(node: ast.Match, own: set[str]) -> tuple[list[ast.stmt], ast.expr]:
     """What assigns the subject to a variable, and its value; of a tuple, to one for each item."""
     subject = node.subject
     name = f"{_SUBJECT}_{node.lineno}_{node.col_offset}"
-    if isinstance(subject, ast.Name) and subject.id not in _captured(node):
+    if isinstance(subject, ast.Name) and not _is_assigned(node, subject.id, own):
         return [], subject
     if not isinstance(subject, ast.Tuple) or any(isinstance(one, ast.Starred) for one in subject.elts):
         return [at(assign(name, subject), subject)], at(load(name), subject)

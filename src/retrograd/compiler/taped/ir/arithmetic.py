@@ -12,7 +12,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...backends.llvm.ir_builder import constant
-from ..types import BOOL, EITHER, FLOAT, INT, MIXED, NUMPY, VALUE, NotTypedError, Type, is_number, is_plain, is_real
+from ..types import (
+    BOOL,
+    EITHER,
+    FLOAT,
+    INT,
+    MIXED,
+    NUMPY,
+    NUMPY_INT,
+    VALUE,
+    NotTypedError,
+    Type,
+    is_number,
+    is_plain,
+    is_real,
+    is_whole,
+)
 from .rows import Rows
 from .writer import Writer
 
@@ -27,7 +42,9 @@ CONTEXT = {
     name: i for i, name in enumerate(("tape", "mask", "terms", "nodes", "free", "end", "fuel", "depth", "stack"))
 }
 
-_ONE = constant(1.0)
+_ONE, _MINUS_ONE = constant(1.0), constant(-1.0)
+#: Local derivatives beyond this are not multiplied out: 0 or inf may come of what the engine gives a number for.
+_LARGE = 2.0**300
 #: Of an expression with more terms, each becomes a node first.
 _MOST_TERMS = 6
 #: An int beyond this is no float.
@@ -66,8 +83,9 @@ class Typed:
 class Arithmetic:
     """Numbers and their derivatives, written as instructions."""
 
-    def __init__(self, writer: Writer, rows: Rows) -> None:
-        self._w, self._rows = writer, rows
+    def __init__(self, writer: Writer, rows: Rows, has_numpy: bool) -> None:
+        self._w, self._rows, self._has_numpy = writer, rows, has_numpy
+        self._products: set[str] = set()  # local derivatives that were multiplied out, none of them of a large one
 
     # --- conversions ----------------------------------------------------------------------------------------
 
@@ -75,6 +93,8 @@ class Arithmetic:
         """A number as a float or Value."""
         if is_real(value.kind):
             return value
+        if value.kind is NUMPY_INT:
+            return Typed(MIXED, self.real(self.integer(value)).parts)
         if value.kind is BOOL:
             value = self.integer(value)
         if value.kind is not INT:
@@ -89,6 +109,8 @@ class Arithmetic:
         """A bool or an int as an int."""
         if value.kind is INT:
             return value
+        if value.kind is NUMPY_INT:
+            return Typed(INT, value.parts)
         if value.kind is BOOL:
             known = int(value.known) if value.known is not None else None
             return Typed(INT, (self._w.emit(f"zext i1 {value.number} to i64"),), known=known)
@@ -136,20 +158,38 @@ class Arithmetic:
             if outside := self._rows.outside(row):
                 self._w.bail_if(self._called("i1", outside, [*numbers, y]))
         kinds = {one.kind for one in reals}
-        may_be_ints = {one.kind for one in operands} <= {MIXED, EITHER, INT, BOOL}
+        may_be_ints = {one.kind for one in operands} <= {MIXED, EITHER, INT, BOOL, NUMPY_INT}
         if row in _WHOLE and may_be_ints:  # and then exact, where a float is not
             size = self._w.emit(f"call double @llvm.fabs.f64(double {y})")
             self._w.bail_if(self._w.emit(f"fcmp oge double {size}, {constant(float(_EXACT))}"))
-        if row in _SIGNED:
+        else:
             for one in reals:
-                if one.kind in (MIXED, EITHER):  # an int 0 has no sign, and here it may have got one
-                    self._w.bail_if(self._w.emit(f"fcmp oeq double {one.number}, {constant(0.0)}"))
+                if one.kind in (MIXED, EITHER):
+                    self._refuse_sign(row, one, y)
         if kinds <= {FLOAT, MIXED, NUMPY}:
             if NUMPY in kinds:
                 return Typed(NUMPY, (y,))
-            return Typed(MIXED if row in _WHOLE and may_be_ints else FLOAT, (y,))
+            is_mixed = MIXED in kinds and self._has_numpy  # and a float of NumPy's now, if it was a number of NumPy's
+            return Typed(MIXED if is_mixed or (row in _WHOLE and may_be_ints) else FLOAT, (y,))
         kind = VALUE if VALUE in kinds else EITHER
         return Typed(kind, (y,), self._chained(row, reals, [*numbers, y]))
+
+    def _refuse_sign(self, row: str, operand: Typed, y: str) -> None:
+        """Leave it where the result tells -0.0 from 0.0: of an int or a float, -0.0 may stand for the int 0."""
+        if row == "add":  # of 0.0 and -0.0, and of 0.0 and 0, it is 0.0
+            self.refuse_negative_zero(y)
+            return
+        is_it = self._is_negative_zero(operand.number)
+        if row not in _SIGNED:
+            is_it = self._w.emit(f"and i1 {is_it}, {self._w.emit(f'fcmp oeq double {y}, {constant(0.0)}')}")
+        self._w.bail_if(is_it)
+
+    def refuse_negative_zero(self, number: str) -> None:
+        """Leave it where an int or a float is -0.0, which may stand for the int 0."""
+        self._w.bail_if(self._is_negative_zero(number))
+
+    def _is_negative_zero(self, number: str) -> str:
+        return self._w.emit(f"icmp eq i64 {self._w.emit(f'bitcast double {number} to i64')}, {-(2**63)}")
 
     def _called(self, kind: str, symbol: str, numbers: list[str]) -> str:
         return self._w.emit(f"call {kind} @{symbol}({', '.join(f'double {one}' for one in numbers)})")
@@ -170,7 +210,7 @@ class Arithmetic:
     def _partial(self, row: str, which: int, numbers: list[str]) -> str:
         """The derivative by an operand; "" if it is 0."""
         if row in ("add", "sub", "neg"):
-            return _ONE if row == "add" or (row == "sub" and which == 0) else constant(-1.0)
+            return _ONE if row == "add" or (row == "sub" and which == 0) else _MINUS_ONE
         if row == "mul":
             return numbers[1 - which]
         if row == "div":
@@ -185,10 +225,20 @@ class Arithmetic:
     def _product(self, one: str, other: str) -> str:
         if _ONE in (one, other):
             return other if one == _ONE else one
-        return self._w.emit(f"fmul double {one}, {other}")
+        if one == _MINUS_ONE:
+            return self._w.emit(f"fneg double {other}")
+        # A large one might go beyond all floats with the others, in the order of the engine.
+        new = [each for each in (one, other) if each not in self._products]
+        sizes = [self._w.emit(f"call double @llvm.fabs.f64(double {each})") for each in new]
+        size = sizes[0] if len(new) == 1 else self._w.emit(f"fadd double {', '.join(sizes)}")
+        self._w.bail_if(self._w.emit(f"fcmp uge double {size}, {constant(_LARGE)}"))
+        product = self._w.emit(f"fmul double {one}, {other}")
+        self._products.add(product)
+        return product
 
     def of_ints(self, row: str, one: Typed, other: Typed) -> Typed:
         """An operator of two ints, which gives an int: one beyond 64 bits is left to the function itself."""
+        kind = NUMPY_INT if NUMPY_INT in (one.kind, other.kind) else INT
         one, other = self.integer(one), self.integer(other)
         numbers = f"i64 {one.number}, {other.number}"
         if row in _INTEGER:
@@ -196,17 +246,17 @@ class Arithmetic:
                 f"call {{i64, i1}} @llvm.{_INTEGER[row]}.with.overflow.i64(i64 {one.number}, i64 {other.number})"
             )
             self._w.bail_if(self._w.emit(f"extractvalue {{i64, i1}} {pair}, 1"))
-            return Typed(INT, (self._w.emit(f"extractvalue {{i64, i1}} {pair}, 0"),))
+            return Typed(kind, (self._w.emit(f"extractvalue {{i64, i1}} {pair}, 0"),))
         if row in ("floordiv", "mod"):
             self._w.bail_if(self._w.emit(f"icmp eq i64 {other.number}, 0"))
             self._w.bail_if(self._w.emit(f"icmp eq i64 {one.number}, {-(2**63)}"))
-            return Typed(INT, (self._w.emit(f"call i64 @int.{row}(i64 {one.number}, i64 {other.number})"),))
+            return Typed(kind, (self._w.emit(f"call i64 @int.{row}(i64 {one.number}, i64 {other.number})"),))
         raise NotTypedError(f"it computes {row} of ints ({numbers})")
 
     def plus_or_minus(self, value: Typed, negative: bool) -> Typed:
         """``+a`` or ``-a``."""
-        if value.kind in (INT, BOOL):
-            value = self.integer(value)
+        if is_whole(value.kind):
+            value = self.integer(value) if value.kind is BOOL else value
             return self.of_ints("sub", Typed(INT, ("0",), known=0), value) if negative else value
         if not is_number(value.kind):
             raise NotTypedError(f"it computes with {value.kind}")

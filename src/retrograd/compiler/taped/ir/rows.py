@@ -27,6 +27,8 @@ _COMPARE = {ast.Lt: "olt", ast.LtE: "ole", ast.Gt: "ogt", ast.GtE: "oge", ast.Eq
 _BINARY = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
 
 _TWO = {"pow", "hypot", "atan2", "fmod", "remainder", "copysign"}
+#: Functions that LLVM would write as others, whose last bit differs: ``sqrt`` or ``exp2`` in the place of ``pow``.
+_KEPT = {"pow"}
 
 
 def _head(symbol: str, name: str) -> str:
@@ -73,7 +75,7 @@ define internal double @floordiv(double %a, double %b) alwaysinline {
 
 DECLARATIONS = "\n".join(
     [
-        *(f"declare {_head(name, name)} #0" for name in sorted(_LIBRARY)),
+        *(f"declare {_head(name, name)} #0{' nobuiltin' * (name in _KEPT)}" for name in sorted(_LIBRARY)),
         *(f"declare {_head(f'llvm.{symbol}.f64', name)}" for name, symbol in _INTRINSICS.items()),
         _PYTHON,
     ]

@@ -18,7 +18,9 @@ from ..frame import Frame, LocalFunction, Program, Routine, split
 from ..ir.arithmetic import Typed
 from ..syntax import gives_function, is_asked_first, own_returns
 from ..types import (
+    MIXED,
     NONE,
+    NUMPY_INT,
     TEXT,
     UNKNOWN,
     VALUE,
@@ -30,6 +32,7 @@ from ..types import (
     NotTypedError,
     Static,
     Tuple,
+    Type,
     Union,
     join,
 )
@@ -352,8 +355,18 @@ def of_closure(f: Frame, closure: Typed, arguments: list[Typed], keywords: Mappi
             )
         )
     bound = {name: f.settled(value) for name, value in bound.items()}
+    if is_asked_first(local.node):
+        _check_kept(local, [one.kind for one in bound.values()])
     found = f.program.local_routine(local, [one.kind for one in bound.values()])
     return _of_routine(f, *found, bound, local, closure.parts)
+
+
+def _check_kept(local: LocalFunction, kinds: list[Type]) -> None:
+    """Refuse one argument that is an int here and a float there: Python keeps results for 1 and for 1.0 apart."""
+    if len(kinds) == 1:
+        local.kept = join(local.kept, kinds[0])
+        if local.kept in (MIXED, NUMPY_INT):  # and for NumPy's numbers
+            raise NotTypedError("it keeps results for ints and for floats")
 
 
 def is_generator(function: FunctionType) -> bool:
@@ -535,7 +548,7 @@ def _instance(f: Frame, node: ast.AST, kind: type, arguments: list[Typed], keywo
     """A new instance of a class in Python."""
     if is_named_tuple(kind):
         return _named_tuple(f, kind, arguments, keywords)
-    if not is_plain_class(kind) or inspect.isabstract(kind):
+    if not is_plain_class(kind) or inspect.isabstract(kind) or hasattr(kind, "__del__"):
         raise NotTypedError(f"it makes a {kind.__name__}")
     layout = f.program.layout(kind)
     made = new_instance(f, layout)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..frame import Frame, place_key
+from ..frame import Frame
 from ..ir.arithmetic import Typed
+from ..syntax import place_key
 from ..types import UNKNOWN, Instance, Union, join
 
 __all__ = ["choice", "of_each"]

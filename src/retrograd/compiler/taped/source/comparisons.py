@@ -7,15 +7,21 @@ import dataclasses
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from ...backends.llvm.ir_builder import constant
 from ..frame import Frame, split
 from ..ir.arithmetic import Typed
 from ..types import (
     BOOL,
-    INT,
+    EITHER,
     MEMBER,
+    MIXED,
     NONE,
+    NUMPY,
+    NUMPY_INT,
     TEXT,
+    TRUTH,
     UNKNOWN,
     Instance,
     ListType,
@@ -23,9 +29,11 @@ from ..types import (
     Optional,
     Static,
     Tuple,
+    Type,
     Union,
     is_number,
     is_real,
+    is_whole,
 )
 from .choices import of_each
 from .containers import load_field, not_given
@@ -62,10 +70,12 @@ def truth(f: Frame, value: Typed) -> Typed:
     kind = value.kind
     if kind is BOOL:
         return value
+    if kind is TRUTH:
+        return Typed(BOOL, value.parts)
     if kind is UNKNOWN:
         f.w.bail()
         return Typed(BOOL, ("false",))
-    if value.known is not None or kind is NONE:
+    if (value.known is not None and kind is not MEMBER) or kind is NONE:  # an Enum may have a truth of its own
         return _known(bool(value.known))
     if isinstance(kind, Optional):
         result, there, end = f.w.allocate("i1"), f.w.name("there"), f.w.name("end")
@@ -75,11 +85,11 @@ def truth(f: Frame, value: Typed) -> Typed:
         f.w.store("i1", truth(f, Typed(kind.item, value.parts[1:])).number, result)
         f.w.block(end)
         return Typed(BOOL, (f.w.load("i1", result),))
-    if kind is INT:
+    if is_whole(kind):
         return Typed(BOOL, (f.w.emit(f"icmp ne i64 {value.number}, 0"),))
     if is_real(kind):
         return Typed(BOOL, (f.w.emit(f"fcmp une double {value.number}, {constant(0.0)}"),))
-    if isinstance(kind, ListType):
+    if isinstance(kind, ListType) and kind.kind is not np.ndarray:  # of which each item is asked
         return Typed(BOOL, (f.w.emit(f"icmp ne i64 {f.w.load('i64', value.number)}, 0"),))
     if kind is TEXT:
         return Typed(BOOL, (f.w.emit(f"icmp ne i64 {value.number}, {f.program.text('')}"),))
@@ -133,9 +143,11 @@ def compared_in_a_row(f: Frame, node: ast.Compare) -> Typed:
     if len(node.ops) == 1:
         return compared(f, node.ops[0], left, f.evaluated(node.comparators[0]))
     result, end = f.w.allocate("i1"), f.w.name("chain")
+    kind: Type = BOOL
     for i, (operator, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
         right = f.settled(f.evaluated(comparator))
         test = compared(f, operator, left, right)
+        kind = test.kind if kind is BOOL else kind
         f.w.store("i1", test.number, result)
         if i + 1 < len(node.ops):
             on = f.w.name("link")
@@ -143,7 +155,7 @@ def compared_in_a_row(f: Frame, node: ast.Compare) -> Typed:
             f.w.block(on)
         left = right
     f.w.block(end)
-    return Typed(BOOL, (f.w.load("i1", result),))
+    return Typed(kind, (f.w.load("i1", result),))
 
 
 def compared(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
@@ -174,9 +186,9 @@ def compared(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
     if is_number(one.kind) and is_number(other.kind):
         if is_real(one.kind) or is_real(other.kind):
             numbers = f"{f.math.real(one).number}, {f.math.real(other).number}"
-            return Typed(BOOL, (f.w.emit(f"fcmp {of_reals} double {numbers}"),))
+            return Typed(_given_by(f, one, other), (f.w.emit(f"fcmp {of_reals} double {numbers}"),))
         numbers = f"{f.math.integer(one).number}, {f.math.integer(other).number}"
-        return Typed(BOOL, (f.w.emit(f"icmp {of_ints} i64 {numbers}"),))
+        return Typed(_given_by(f, one, other), (f.w.emit(f"icmp {of_ints} i64 {numbers}"),))
     if one.kind is other.kind is TEXT and not equality:
         return _texts(f, of_ints, one, other)
     if one.kind in (TEXT, MEMBER) and one.kind is other.kind and equality:
@@ -188,6 +200,13 @@ def compared(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
     if isinstance(one.kind, (Static, Union)) and isinstance(other.kind, Static) and equality:
         return _identity(f, ast.Is() if isinstance(operator, ast.Eq) else ast.IsNot(), one, other)
     raise NotTypedError(f"it compares {one.kind} with {other.kind}")
+
+
+def _given_by(f: Frame, *values: Typed) -> Type:
+    """The type of what a comparison of numbers gives: a bool of NumPy's, if one of them may be NumPy's."""
+    of_numpy = (NUMPY, NUMPY_INT, MIXED, EITHER) if f.program.has_numpy else ()
+    kinds = [one.kind.item if isinstance(one.kind, Optional) else one.kind for one in values]
+    return TRUTH if any(kind in of_numpy for kind in kinds) else BOOL
 
 
 def _texts(f: Frame, relation: str, one: Typed, other: Typed) -> Typed:
@@ -209,10 +228,10 @@ def _maybe_equal(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typ
     f.w.branch(maybe.parts[0], yes, end)
     f.w.block(yes)
     inner = Typed(maybe.kind.item, maybe.parts[1:])
-    f.w.store("i1", compared(f, ast.Eq(), *((inner, rest) if maybe is one else (rest, inner))).number, result)
+    test = compared(f, ast.Eq(), *((inner, rest) if maybe is one else (rest, inner)))
+    f.w.store("i1", test.number, result)
     f.w.block(end)
-    found = Typed(BOOL, (f.w.load("i1", result),))
-    return found if isinstance(operator, ast.Eq) else negated(f, found)
+    return _equal_or_not(f, operator, test.kind, f.w.load("i1", result))
 
 
 def _both_equal(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
@@ -223,10 +242,14 @@ def _both_equal(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Type
     f.w.store("i1", f.w.emit(f"xor i1 {differ}, true"), result)
     f.w.branch(f.w.emit(f"and i1 {one.parts[0]}, {other.parts[0]}"), yes, end)
     f.w.block(yes)
-    f.w.store("i1", compared(f, ast.Eq(), f.there(one), f.there(other)).number, result)
+    test = compared(f, ast.Eq(), f.there(one), f.there(other))
+    f.w.store("i1", test.number, result)
     f.w.block(end)
-    found = Typed(BOOL, (f.w.load("i1", result),))
-    return found if isinstance(operator, ast.Eq) else negated(f, found)
+    return _equal_or_not(f, operator, test.kind, f.w.load("i1", result))
+
+
+def _equal_or_not(f: Frame, operator: ast.cmpop, kind: Type, is_equal: str) -> Typed:
+    return Typed(kind, (is_equal if isinstance(operator, ast.Eq) else f.w.emit(f"xor i1 {is_equal}, true"),))
 
 
 _ORDER = {ast.Lt: "__lt__", ast.LtE: "__le__", ast.Gt: "__gt__", ast.GtE: "__ge__", ast.Eq: "__eq__"}
@@ -243,13 +266,20 @@ def _by_method(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed
     if isinstance(one.kind, Instance) and name and not one.kind.is_record:
         thing = f.program.reads.attribute(one.kind.layout.kind, name)[1]
         if isinstance(thing, FunctionType) and thing.__code__.co_filename != "<string>":
-            return truth(f, f.call((operator, name), thing, [one, other], {}))
+            return _said(f, name, f.call((operator, name), thing, [one, other], {}))
         if thing is object.__eq__ and _is_told_by_identity(f, other):
             return _identity(f, ast.Is(), one, other)
         is_made = isinstance(thing, FunctionType) and dataclasses.is_dataclass(one.kind.layout.kind)
         if is_made and isinstance(other.kind, Instance):
             return _dataclasses(f, operator, one, other)
     raise NotTypedError(f"it compares {one.kind} with {other.kind}")
+
+
+def _said(f: Frame, name: str, found: Typed) -> Typed:
+    """What a class says of a comparison: Python hands on what is no bool."""
+    if found.kind not in (BOOL, TRUTH, UNKNOWN):
+        raise NotTypedError(f"its {name} gives {found.kind}")
+    return found if found.kind is TRUTH else truth(f, found)
 
 
 def _is_told_by_identity(f: Frame, value: Typed) -> bool:
@@ -263,11 +293,14 @@ def _dataclasses(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typ
     """Two instances of a dataclass, by its own method: as their fields in tuples."""
     assert isinstance(one.kind, Instance)
     assert isinstance(other.kind, Instance)
-    kind: Any = one.kind.layout.kind
+    kind = one.kind.layout.kind
     if other.kind.layout.kind is not kind:
         raise NotTypedError(f"it compares {one.kind} with {other.kind}")
-    names = [one.name for one in dataclasses.fields(kind) if one.compare]
-    return _tuples(f, operator, *([load_field(f, each, name) for name in names] for each in (one, other)))
+    owner: Any = next(base for base in kind.__mro__ if _ORDER[type(operator)] in vars(base))  # whose fields it compares
+    names = [one.name for one in dataclasses.fields(owner) if one.compare]
+    fields = [[load_field(f, each, name) for name in names] for each in (one, other)]
+    found = _tuples(f, operator, *fields)
+    return Typed(_given_by(f, *fields[0], *fields[1]), found.parts) if names else found  # since Python 3.13, of each
 
 
 def _lists(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
@@ -296,16 +329,17 @@ def _tuples(f: Frame, operator: ast.cmpop, ones: list[Typed], others: list[Typed
         return _one_by_one(f, operator, strict, ones, others)
     for one in ones:
         equal_to_itself(f, one)
-    found = _known(isinstance(operator, (ast.LtE, ast.GtE)))
+    found, kind = _known(isinstance(operator, (ast.LtE, ast.GtE))), _given_by(f, *ones, *others)
     for one, other in reversed([*zip(ones, others, strict=True)]):
         equal, before = compared(f, ast.Eq(), one, other), compared(f, strict, one, other)
-        found = Typed(BOOL, (f.w.emit(f"select i1 {equal.number}, i1 {found.number}, i1 {before.number}"),))
+        found = Typed(kind, (f.w.emit(f"select i1 {equal.number}, i1 {found.number}, i1 {before.number}"),))
     return found
 
 
 def _one_by_one(f: Frame, operator: ast.cmpop, strict: ast.cmpop, ones: list[Typed], others: list[Typed]) -> Typed:
     """The order of tuples in which what comes after the first difference may not be compared at all."""
     result, end = f.w.allocate("i1"), f.w.name("end")
+    kind: Type = BOOL
     f.w.store("i1", _bit(isinstance(operator, (ast.LtE, ast.GtE))), result)
     for one, other in zip(ones, others, strict=True):
         kinds = [each.kind.item if isinstance(each.kind, Optional) else each.kind for each in (one, other)]
@@ -316,11 +350,13 @@ def _one_by_one(f: Frame, operator: ast.cmpop, strict: ast.cmpop, ones: list[Typ
         equal_to_itself(f, one)
         f.w.branch(compared(f, ast.Eq(), one, other).number, on, differ)
         f.w.block(differ)
-        f.w.store("i1", compared(f, strict, one, other).number, result)
+        test = compared(f, strict, one, other)
+        kind = test.kind if kind is BOOL else kind
+        f.w.store("i1", test.number, result)
         f.w.jump(end)
         f.w.block(on)
     f.w.block(end)
-    return Typed(BOOL, (f.w.load("i1", result),))
+    return Typed(kind, (f.w.load("i1", result),))
 
 
 def _identity(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
@@ -364,6 +400,7 @@ def _membership(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Type
     elif isinstance(other.kind, ListType):
         found = Typed(BOOL, (f.w.emit(f"icmp sge i64 {found_at(f, other, one)}, 0"),))
     elif isinstance(other.kind, Tuple):
+        equal_to_itself(f, one)
         found = _known(False)
         for item in split(other):
             found = Typed(BOOL, (f.w.emit(f"or i1 {found.number}, {compared(f, ast.Eq(), one, item).number}"),))

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...backends.llvm.ir_builder import constant
-from ..frame import Frame, LocalFunction, place_key, split
+from ..frame import Frame, LocalFunction, split
 from ..ir.arithmetic import Typed
+from ..syntax import place_key
 from ..types import (
     BOUNDED,
     COUNTER,
@@ -114,6 +115,11 @@ def place_of(f: Frame, the_list: Typed, index: Typed) -> str:
     return item_place(f, the_list, at)
 
 
+def _has_places(kind: ListType) -> None:
+    if kind.kind in (set, frozenset):
+        raise NotTypedError(f"it reads or changes an item of {kind}")
+
+
 def item_of(f: Frame, of: Typed, index: Typed) -> Typed:
     """``of[index]``."""
     if UNKNOWN in (of.kind, index.kind):
@@ -129,6 +135,7 @@ def item_of(f: Frame, of: Typed, index: Typed) -> Typed:
             return _value_at(f, of, _present_or_made(f, of, index) if of.kind.default else present(f, of, index))
         if of.kind.kind is np.ndarray and isinstance(index.kind, Tuple):
             return functools.reduce(lambda rows, one: item_of(f, rows, one), split(index), of)
+        _has_places(of.kind)
         return f.load(of.kind.item, place_of(f, of, index))
     if of.kind is TEXT:
         return item_of_text(f, of, index)
@@ -184,6 +191,7 @@ def store_item(f: Frame, the_list: Typed, index: Typed, value: Typed) -> None:
     if kind.kind is dict:
         _store_value(f, the_list, index, value)
         return
+    _has_places(kind)
     _widen(kind.cell, value.kind)
     f.store(value, kind.item, place_of(f, the_list, index))
 

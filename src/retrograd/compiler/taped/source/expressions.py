@@ -21,7 +21,9 @@ from ..types import (
     FLOAT,
     INT,
     NONE,
+    NUMPY_INT,
     TEXT,
+    TRUTH,
     UNKNOWN,
     VALUE,
     Bound,
@@ -34,6 +36,8 @@ from ..types import (
     Union,
     is_number,
     is_real,
+    is_whole,
+    join,
 )
 from .choices import choice, of_each
 from .classes import is_super, of_super
@@ -245,7 +249,8 @@ def binary(f: Frame, node: ast.AST, operator: ast.operator, one: Typed, other: T
         return _power_of_ints(f, one, other) if row == "pow" else f.math.of_ints(row, one, other)
     if isinstance(one.kind, Instance) or isinstance(other.kind, Instance):
         return _of_instances(f, node, operator, one, other)
-    if (bits := _BITS.get(type(operator))) is not None and {one.kind, other.kind} <= {INT, BOOL}:
+    bits = _BITS.get(type(operator))
+    if bits is not None and ((is_whole(one.kind) and is_whole(other.kind)) or {one.kind, other.kind} <= {BOOL, TRUTH}):
         return _of_bits(f, bits, one, other)
     if isinstance(operator, OF_SETS) and is_set(one) and is_set(other):
         return of_sets(f, node, operator, one, other)
@@ -267,10 +272,11 @@ _BITS: dict[type[ast.operator], str] = {ast.BitAnd: "and", ast.BitOr: "or", ast.
 
 def _of_bits(f: Frame, name: str, one: Typed, other: Typed) -> Typed:
     """An operator between the bits of two ints, or between two bools, which gives a bool."""
-    if one.kind is other.kind is BOOL:
-        return Typed(BOOL, (f.w.emit(f"{name} i1 {one.number}, {other.number}"),))
+    kinds = {one.kind, other.kind}
+    if kinds <= {BOOL, TRUTH}:
+        return Typed(join(one.kind, other.kind), (f.w.emit(f"{name} i1 {one.number}, {other.number}"),))
     whole = f.math.integer(one).number, f.math.integer(other).number
-    return Typed(INT, (f.w.emit(f"{name} i64 {whole[0]}, {whole[1]}"),))
+    return Typed(NUMPY_INT if NUMPY_INT in kinds else INT, (f.w.emit(f"{name} i64 {whole[0]}, {whole[1]}"),))
 
 
 def _of_instances(f: Frame, node: ast.AST, operator: ast.operator, one: Typed, other: Typed) -> Typed:
@@ -293,9 +299,11 @@ _POWER = ast.Pass()
 
 
 def _power_of_ints(f: Frame, one: Typed, other: Typed) -> Typed:
-    power = other.known
-    if not isinstance(power, int) or not 0 <= power <= _MOST_PRODUCTS:
-        return f.call(_POWER, power_of_ints, [f.math.integer(one), f.math.integer(other)], {})
+    power, least = other.known, 1 if one.kind is NUMPY_INT else 0  # the product of none is an int of Python's
+    if not isinstance(power, int) or not least <= power <= _MOST_PRODUCTS:
+        found = f.call(_POWER, power_of_ints, [f.math.integer(one), f.math.integer(other)], {})
+        is_numpy = NUMPY_INT in (one.kind, other.kind) and found.kind is INT
+        return Typed(NUMPY_INT, found.parts) if is_numpy else found
     found = Typed(INT, ("1",), known=1)
     for _ in range(power):
         found = f.math.of_ints("mul", found, one)

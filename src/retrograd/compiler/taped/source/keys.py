@@ -17,19 +17,24 @@ from ..types import (
     MEMBER,
     MIXED,
     NONE,
+    NUMPY_INT,
     TEXT,
     UNKNOWN,
     Instance,
     ListType,
     NotTypedError,
+    Optional,
     Tuple,
     Type,
     is_real,
+    is_whole,
 )
 from .memory import LAST_WORD, counted, item_place
 
 __all__ = ["check_key", "equal_to_itself", "forget_index", "found_at", "has_own", "present"]
 
+#: What keys may be, and tuples of these.
+_KEYS = (INT, BOOL, FLOAT, NUMPY_INT, TEXT, MEMBER, NONE, UNKNOWN)
 #: With so few items, to compare each takes no longer.
 _FEW = 8
 
@@ -37,9 +42,7 @@ _FEW = 8
 def check_key(kind: Type) -> None:
     """Values are told apart by identity as keys, which nothing here knows."""
     items = kind.items if isinstance(kind, Tuple) else (kind,)
-    if any(
-        item not in (INT, BOOL, FLOAT, TEXT, MEMBER, NONE, UNKNOWN) and not isinstance(item, Tuple) for item in items
-    ):
+    if not all(item in _KEYS or isinstance(item, Tuple) for item in items):
         raise NotTypedError(f"{kind} is a key")
 
 
@@ -116,7 +119,7 @@ def _look_up(f: Frame, of: Typed, key: Typed, count: str, place: str) -> None:
     f.w.block(end)
 
 
-_NUMBERS, _NUMBERED = (INT, BOOL, FLOAT, MIXED), (TEXT, MEMBER)
+_NUMBERS, _NUMBERED = (INT, BOOL, FLOAT, MIXED, NUMPY_INT), (TEXT, MEMBER)
 
 
 def _has_hash(kind: Type, other: Type) -> bool:
@@ -141,7 +144,7 @@ def _bits(f: Frame, value: Typed) -> str:
         return "0"
     if value.kind in _NUMBERED:
         return value.number
-    if value.kind in (INT, BOOL):  # one that is no float is equal to none
+    if is_whole(value.kind):  # one that is no float is equal to none
         whole = f.math.integer(value).number
         number = f.w.emit(f"sitofp i64 {whole} to double")
     else:
@@ -156,6 +159,9 @@ def equal_to_itself(f: Frame, value: Typed) -> None:
             equal_to_itself(f, one)
         elif isinstance(one.kind, Instance) and has_own(one.kind.layout.kind, "__eq__"):
             raise NotTypedError(f"it looks for {one.kind}, whose == is its own")
+        elif isinstance(one.kind, Optional) and is_real(one.kind.item):
+            is_nan = f.w.emit(f"fcmp uno double {one.parts[1]}, {one.parts[1]}")
+            f.w.bail_if(f.w.emit(f"select i1 {one.number}, i1 {is_nan}, i1 false"))
         elif is_real(one.kind):
             f.w.bail_if(f.w.emit(f"fcmp uno double {one.number}, {one.number}"))
 

@@ -55,6 +55,9 @@ __all__ = [
 
 Body = Callable[[Typed], None]
 
+#: A range with a step does not span more.
+_FAR = 2**61
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -315,9 +318,11 @@ def range_of(f: Frame, bounds: list[Typed]) -> tuple[Source, str]:
     span = f.w.emit(near)
     f.w.bail_if(f.w.emit(f"extractvalue {{i64, i1}} {span}, 1"))
     distance = f.w.emit(f"extractvalue {{i64, i1}} {span}, 0")
+    size = abs(step.known)
+    if step.known != 1:  # far ones are left to the function, so that nothing below goes beyond 64 bits
+        f.w.bail_if(f.w.emit(f"icmp ugt i64 {f.w.emit(f'add i64 {distance}, {_FAR}')}, {2 * _FAR}"))
     if step.known < 0:
         distance = f.w.emit(f"sub i64 0, {distance}")
-    size = abs(step.known)
     count = distance
     if size > 1:
         count = f.w.emit(f"call i64 @int.floordiv(i64 {f.w.emit(f'add i64 {distance}, {size - 1}')}, i64 {size})")
@@ -433,7 +438,7 @@ def unpacked(f: Frame, value: Typed, count: int) -> list[Typed]:
         return items
     if isinstance(value.kind, Iterated):
         return unpacked(f, as_list(f, value.kind, value), count)
-    if not isinstance(value.kind, ListType) or value.kind.kind in (dict, set):
+    if not isinstance(value.kind, ListType) or value.kind.kind in (dict, set, frozenset):
         raise NotTypedError(f"it takes the items of {value.kind}")
     f.w.bail_if(f.w.emit(f"icmp ne i64 {length(f, value).number}, {count}"))
     kind = value.kind.item

@@ -43,9 +43,9 @@ from .containers import (
     store_item,
 )
 from .keys import equal_to_itself, forget_index, found_at, present
-from .library.builtin_calls import ordered
 from .library.in_python import count_of, most_common, reversed_in_place, rotated
 from .library.sets import compared_sets, is_set, of_sets, updated
+from .library.sorting import order_of, ordered
 from .memory import LAST_WORD, item_place
 
 __all__ = ["list_method", "method_row", "record_method"]
@@ -131,10 +131,13 @@ def _clear(f: Frame, node: ast.Call, of: Typed) -> Typed:
 
 
 def _sort(f: Frame, node: ast.Call, of: Typed) -> Typed:
-    made = ordered(f, node, of)
-    if made.kind is UNKNOWN:
-        return _NOTHING
-    _clear(f, node, of)
+    order = order_of(f, node)
+    not_given(f, of)
+    items = copied(f, (node, "sorted"), of)
+    _clear(f, node, of)  # as it is for the key, meanwhile
+    before = changes_of(f, of)
+    made = ordered(f, node, items, order)
+    f.w.bail_if(f.w.emit(f"icmp ne i64 {before}, {changes_of(f, of)}"))
     loops.loop(f, made, lambda item: appended(f, of, item))
     return _NOTHING
 
@@ -242,8 +245,7 @@ def _discard(f: Frame, node: ast.Call, of: Typed) -> Typed:
 
 
 def _add_all(f: Frame, node: ast.Call, of: Typed) -> Typed:
-    for one in node.args:
-        items = f.evaluated(one)
+    for items in [f.evaluated(one) for one in node.args]:
         if is_set(items):
             updated(f, node, ast.BitOr(), of, items)
         else:

@@ -7,14 +7,14 @@ import functools
 from types import MemberDescriptorType
 from typing import Any
 
-from ..constants import has_dict, is_frozen
+from ..constants import has_dict, is_data_descriptor, is_frozen
 from ..frame import Frame, Loop, split
 from ..ir.arithmetic import Typed
 from ..syntax import is_asked_first, names_assigned
 from ..types import INT, NONE, UNKNOWN, Instance, Iterated, ListType, NotTypedError, Static, Tuple, join
 from .comparisons import condition
 from .containers import item_of, made_list, not_given, store_field, store_item
-from .expressions import attribute_of, binary
+from .expressions import attribute_of, binary, tuple_of
 from .library.in_python import replaced
 from .library.sets import OF_SETS, is_set, updated
 from .loops import as_list, assign_target, extended, fixed_names, loop, taken_now
@@ -42,22 +42,45 @@ def _augmented(f: Frame, node: ast.AugAssign) -> None:
     target = node.target
     if isinstance(target, ast.Name):
         old = f.there(f.evaluated(ast.copy_location(ast.Name(target.id, ast.Load()), target)))
-        if (new := _added(f, node, old)) is not None:
+        if (new := _added_again(f, node, old)) is not None:
             assign_target(f, target, new)
         return
     of = f.there(f.evaluated(target.value))
     if isinstance(target, ast.Subscript) and isinstance(of.kind, Instance) and not of.kind.is_record:
         raise NotTypedError(f"it changes an item of {of.kind} in place")
     if isinstance(target, ast.Subscript):
+        if isinstance(of.kind, Tuple):  # which raises, once a list in it has been extended
+            raise NotTypedError(f"it changes {of.kind}")
         index = f.settled(f.evaluated(target.slice))
-        new = _added(f, node, f.there(item_of(f, of, index)))
+        new = _added_again(f, node, f.there(item_of(f, of, index)))
         if new is not None and new.kind is not UNKNOWN:
             store_item(f, of, index, new)
     elif not isinstance(of.kind, Instance):
         if of.kind is not UNKNOWN:
             raise NotTypedError(f"it changes {of.kind}")
-    elif (new := _added(f, node, f.there(attribute_of(f, target, of)))) is not None and new.kind is not UNKNOWN:
-        store_attribute(f, of, target.attr, new)
+    else:
+        _augmented_attribute(f, node, of, target.attr, f.there(attribute_of(f, target, of)))
+
+
+def _added_again(f: Frame, node: ast.AugAssign, old: Typed) -> Typed | None:
+    """What is stored: a list that has been extended, too, where a call may have put another one in its place."""
+    new = _added(f, node, old)
+    return old if new is None and any(isinstance(one, ast.Call) for one in ast.walk(node.value)) else new
+
+
+def _augmented_attribute(f: Frame, node: ast.AugAssign, of: Typed, name: str, old: Typed) -> None:
+    assert isinstance(of.kind, Instance)
+    new = _added(f, node, old)
+    if new is not None and new.kind is not UNKNOWN:
+        store_attribute(f, of, name, new)
+    elif new is None and (not of.kind.layout.is_given or _decides(f, of.kind.layout.kind, name)):
+        store_attribute(f, of, name, old)  # which is the same list, but a property is told of it
+
+
+def _decides(f: Frame, kind: type, name: str) -> bool:
+    """Whether a class does more than keep what is assigned to an attribute, or refuses it."""
+    of_class = f.program.reads.attribute(kind, name)[1] if hasattr(kind, name) else None
+    return is_frozen(kind) or is_data_descriptor(of_class)
 
 
 def _added(f: Frame, node: ast.AugAssign, old: Typed) -> Typed | None:
@@ -91,7 +114,7 @@ def stored(f: Frame, target: ast.Subscript | ast.Attribute, value: Typed) -> Non
     if isinstance(target, ast.Attribute):
         store_attribute(f, of, target.attr, value)
     elif isinstance(target.slice, ast.Slice):
-        _replace(f, target, of, target.slice, taken_now(f, (target, "new"), value))
+        _replace(f, target, of, target.slice, value)
     elif isinstance(of.kind, Instance) and not of.kind.is_record:
         thing = f.program.reads.attribute(of.kind.layout.kind, "__setitem__")[1]
         f.call(target, thing, [of, f.settled(f.evaluated(target.slice)), f.settled(value)], {})
@@ -106,6 +129,7 @@ def _replace(f: Frame, node: ast.AST, of: Typed, at: ast.Slice, new: Typed) -> N
     not_given(f, of)
     bounds = [f.math.integer(f.there(f.evaluated(one))) if one else None for one in (at.lower, at.upper)]
     start, stop = bounds[0] or Typed(INT, ("0",), known=0), bounds[1] or Typed(INT, (str(2**62),))
+    new = taken_now(f, (node, "new"), new)  # after the bounds
     items = made_list(f, (node, "items"), split(new)) if isinstance(new.kind, Tuple) else new
     if items.kind is UNKNOWN:
         f.w.bail()
@@ -127,10 +151,7 @@ def store_attribute(f: Frame, of: Typed, name: str, value: Typed, is_field: bool
     if not isinstance(of_class, MemberDescriptorType) and not has_dict(layout.kind):
         f.w.bail()  # it has no such slot
         return
-    is_decided = is_frozen(layout.kind) or (
-        hasattr(of_class, "__set__") and not isinstance(of_class, MemberDescriptorType)
-    )
-    if is_decided and not is_field:
+    if is_data_descriptor(of_class) or (is_frozen(layout.kind) and not is_field):
         raise NotTypedError(f"it stores .{name}, about which {layout.kind.__name__} decides")
     if value.kind is UNKNOWN:
         return
@@ -261,9 +282,11 @@ def _delete(f: Frame, node: ast.Delete) -> None:
         if of.kind is UNKNOWN:
             continue
         if isinstance(target.slice, ast.Slice):
-            _replace(f, target, of, target.slice, made_list(f, (target, "new"), []))
+            _replace(f, target, of, target.slice, tuple_of([]))
             continue
         key = f.evaluated(target.slice)
+        if isinstance(of.kind, ListType) and of.kind.kind in (set, frozenset):
+            raise NotTypedError(f"it deletes an item of {of.kind}")
         if isinstance(of.kind, ListType) and of.kind.kind is dict:
             key = Typed(INT, (present(f, of, key),))
         removed(f, of, key)

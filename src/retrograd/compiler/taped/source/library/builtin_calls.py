@@ -39,7 +39,9 @@ from ...types import (
     Static,
     Tuple,
     Union,
+    is_number,
     is_plain,
+    is_whole,
 )
 from .. import loops
 from ..choices import of_each
@@ -47,7 +49,6 @@ from ..comparisons import truth
 from ..containers import (
     DEFAULTS,
     added,
-    appended,
     bounded,
     copied,
     item_of,
@@ -59,13 +60,13 @@ from ..containers import (
     store_item,
 )
 from ..expressions import binary, tuple_of
-from ..keys import equal_to_itself, has_own
 from . import reductions
-from .in_python import sorted_by, sorted_list, transposed
+from .in_python import transposed
 from .sets import as_they_came, is_set
+from .sorting import applied, key_of, order_of, ordered
 from .texts import of_text
 
-__all__ = ["BUILTINS", "from_keys", "ordered", "to_int"]
+__all__ = ["BUILTINS", "from_keys", "to_int"]
 
 _NOTHING = Typed(NONE)
 #: A float of this size is no int of 64 bits.
@@ -83,19 +84,28 @@ def _length(f: Frame, node: ast.Call) -> Typed:
     if value.kind is UNKNOWN:
         return value
     if isinstance(value.kind, Instance) and not value.kind.is_record:
-        return f.call(node, f.program.reads.attribute(value.kind.layout.kind, "__len__")[1], [value], {})
+        return _length_of_instance(f, node, value, value.kind.layout.kind)
     if isinstance(value.kind, Iterated) and value.kind.count:  # a range
         return Typed(INT, (f.w.emit(f"call i64 @llvm.smax.i64(i64 {value.kind.count}, i64 0)"),))
     return length(f, value)
 
 
+def _length_of_instance(f: Frame, node: ast.Call, of: Typed, kind: type) -> Typed:
+    """What ``__len__`` of a class gives: Python raises for less than 0."""
+    found = f.there(f.call(node, f.program.reads.attribute(kind, "__len__")[1], [of], {}))
+    if found.kind is not UNKNOWN:
+        found = f.math.integer(found)
+        f.w.bail_if(f.w.emit(f"icmp slt i64 {found.number}, 0"))
+    return found
+
+
 def _absolute(f: Frame, node: ast.Call) -> Typed:
     value = _one(f, node)
-    if value.kind in (INT, BOOL):
-        value = f.math.integer(value)
+    if is_whole(value.kind):
+        value = f.math.integer(value) if value.kind is BOOL else value
         other = f.math.plus_or_minus(value, negative=True)
         is_below = f.w.emit(f"icmp slt i64 {value.number}, 0")
-        return Typed(INT, (f.w.emit(f"select i1 {is_below}, i64 {other.number}, i64 {value.number}"),))
+        return Typed(value.kind, (f.w.emit(f"select i1 {is_below}, i64 {other.number}, i64 {value.number}"),))
     return value if value.kind is UNKNOWN else f.math.row("abs", value)
 
 
@@ -108,7 +118,7 @@ def _extreme(f: Frame, node: ast.Call, largest: bool) -> Typed:
         key, default = None, None
         for one in node.keywords:  # in this order
             if one.arg == "key":
-                key = _key_of(f, node, one.value)
+                key = key_of(f, node, one.value)
             else:
                 default = f.settled(f.evaluated(one.value))
         if key is None and is_set(items):
@@ -122,7 +132,7 @@ def _extreme(f: Frame, node: ast.Call, largest: bool) -> Typed:
             given += split(_as_tuple(f, node, f.evaluated(each.value)))
         else:
             given.append(f.there(f.settled(f.evaluated(each))))
-    return reductions.extreme(f, node, given, largest, _key_of(f, node, named.get("key")))
+    return reductions.extreme(f, node, given, largest, key_of(f, node, named.get("key")))
 
 
 def _as_tuple(f: Frame, node: ast.AST, over: Typed) -> Typed:
@@ -132,34 +142,17 @@ def _as_tuple(f: Frame, node: ast.AST, over: Typed) -> Typed:
     return items
 
 
-def _key_of(f: Frame, node: ast.AST, key: ast.expr | None) -> Callable[[Typed], Typed] | None:
-    """What computes the key of an item."""
-    if key is None:
-        return None
-    if isinstance(key, ast.Attribute) and key.attr == "get" and isinstance(key.value, ast.Name):
-        of = f.there(f.evaluated(key.value))
-        if isinstance(of.kind, ListType) and of.kind.kind is dict:
-            plain = Typed(ListType(of.kind.cell, dict), of.parts)  # a defaultdict makes nothing then
-            return lambda item: item_of(f, plain, item)
-    function = f.evaluated(key)
-    if function.kind is NONE:
-        return None
-    return lambda item: _applied(f, node, function, item)
-
-
-def _applied(f: Frame, node: ast.AST, function: Typed, *items: Typed) -> Typed:
-    """A function of a value, or of several."""
-    settled = [f.settled(item) for item in items]
-    return f.apply((node, "key"), function, settled, {})
-
-
 def _sorted(f: Frame, node: ast.Call) -> Typed:
     if len(node.args) != 1:
         raise NotTypedError("it sorts with several arguments")
     over = f.evaluated(node.args[0])
     if is_set(over) and not any(one.arg == "key" for one in node.keywords):
         over = as_they_came(over)
-    return ordered(f, node, _items(f, node, over))
+    order = order_of(f, node)  # which is computed before anything is gone over
+    items = _items(f, node, over)
+    if order.key is not None and isinstance(items.kind, ListType):
+        items = copied(f, (node, "sorted"), items)  # which the key may change
+    return ordered(f, node, items, order)
 
 
 def _items(f: Frame, node: ast.AST, over: Typed) -> Typed:
@@ -167,37 +160,6 @@ def _items(f: Frame, node: ast.AST, over: Typed) -> Typed:
     if isinstance(items.kind, ListType) and items.kind.kind in (set, frozenset):
         raise NotTypedError("it goes over a set")
     return made_list(f, (node, "items"), split(items)) if isinstance(items.kind, Tuple) else items
-
-
-def ordered(f: Frame, node: ast.Call, items: Typed) -> Typed:
-    """``sorted(items, key=…, reverse=…)``."""
-
-    named = {one.arg: one.value for one in node.keywords}
-    if set(named) - {"key", "reverse"}:
-        raise NotTypedError("it sorts with other keywords")
-    if items.kind is UNKNOWN:
-        return items
-    key, is_reversed = None, Typed(BOOL, ("false",), known=False)
-    for one in node.keywords:  # in this order
-        if one.arg == "key":
-            key = _key_of(f, node, one.value)
-        else:
-            is_reversed = truth(f, f.evaluated(one.value))
-    if key is None:
-        loops.loop(f, items, lambda item: _in_order(f, item))
-        return f.call(node, sorted_list, [items, is_reversed], {})
-    keys = made_list(f, (node, "keys"), [])
-    loops.loop(f, items, lambda item: appended(f, keys, key(item)))
-    loops.loop(f, keys, lambda item: _in_order(f, item))
-    return f.call(node, sorted_by, [items, keys, is_reversed], {})
-
-
-def _in_order(f: Frame, key: Typed) -> None:
-    """Where keys have no order, such as NaNs, or one of their own, it depends on how they are sorted."""
-    for one in split(key) if isinstance(key.kind, Tuple) else [key]:
-        if isinstance(one.kind, Instance) and has_own(one.kind.layout.kind, "__lt__"):
-            raise NotTypedError(f"it sorts by {one.kind}, whose < is its own")
-    equal_to_itself(f, key)
 
 
 def _sum(f: Frame, node: ast.Call) -> Typed:
@@ -217,7 +179,7 @@ def to_int(f: Frame, number: str) -> Typed:
 
 def _int(f: Frame, node: ast.Call) -> Typed:
     value = _one(f, node)
-    if value.kind in (INT, BOOL):
+    if is_whole(value.kind):
         return f.math.integer(value)
     if is_plain(value.kind):
         return to_int(f, value.number)
@@ -242,7 +204,9 @@ def _float(f: Frame, node: ast.Call) -> Typed:
     value = _one(f, node)
     if value.kind is TEXT:
         return of_text(f, value, "float", float, FLOAT)
-    if value.kind in (INT, BOOL) or is_plain(value.kind):
+    if value.kind is MIXED:
+        f.math.refuse_negative_zero(value.number)
+    if is_number(value.kind) and value.kind not in (VALUE, EITHER):
         return Typed(FLOAT, f.math.real(value).parts)
     return _refused(value, "float")
 
@@ -263,7 +227,7 @@ def _round(f: Frame, node: ast.Call) -> Typed:
         return to_int(f, f.w.emit(f"call double @llvm.rint.f64(double {value.number})"))
     if value.kind is VALUE:
         return f.math.row("round", value)
-    return f.math.integer(value) if value.kind in (INT, BOOL) else _refused(value, "round")
+    return f.math.integer(value) if is_whole(value.kind) else _refused(value, "round")
 
 
 def _power(f: Frame, node: ast.Call) -> Typed:
@@ -450,13 +414,13 @@ def _reversed(f: Frame, node: ast.Call) -> Typed:
 
 def _map(f: Frame, node: ast.Call) -> Typed:
     function, over = f.evaluated(node.args[0]), f.evaluated(node.args[1])
-    return Typed(Iterated(run=lambda give: loops.loop(f, over, lambda item: give(_applied(f, node, function, item)))))
+    return Typed(Iterated(run=lambda give: loops.loop(f, over, lambda item: give(applied(f, node, function, item)))))
 
 
 def _reduce(f: Frame, node: ast.Call) -> Typed:
     function, over, *start = (f.evaluated(one) for one in node.args)
     first = f.settled(start[0]) if start else None
-    return reductions.folded(f, node, lambda one, other: _applied(f, node, function, one, other), over, first)
+    return reductions.folded(f, node, lambda one, other: applied(f, node, function, one, other), over, first)
 
 
 def _iter(f: Frame, node: ast.Call) -> Typed:
@@ -490,7 +454,7 @@ def _filter(f: Frame, node: ast.Call) -> Typed:
 
     def run(give: Callable[[Typed], None]) -> None:
         def look_at(item: Typed) -> None:
-            test = truth(f, item if function.kind is NONE else _applied(f, node, function, item))
+            test = truth(f, item if function.kind is NONE else applied(f, node, function, item))
             on = f.w.name("on")
             f.w.branch(test.number, on, f.loops[-1].next)
             f.w.block(on)

@@ -13,7 +13,7 @@ from .....ops import BY_NAME, Op
 from ....backends.llvm.ir_builder import constant
 from ...frame import Frame
 from ...ir.arithmetic import Typed
-from ...types import BOOL, FLOAT, INT, MIXED, NUMPY, UNKNOWN, NotTypedError, is_number
+from ...types import BOOL, EITHER, FLOAT, INT, MIXED, NUMPY, NUMPY_INT, UNKNOWN, VALUE, NotTypedError, Type, is_number
 from .. import loops
 from ..containers import length
 from ..expressions import binary
@@ -59,7 +59,9 @@ def library_call(f: Frame, node: ast.Call, thing: Any) -> Typed | None:
     arguments = _plain(f, node)
     if row == "log" and len(arguments) == 2:
         return f.math.row("div", *(f.math.row("log", one) for one in arguments))
-    return _row(f, row, arguments)
+    found = _row(f, row, arguments)
+    is_float = found.kind is MIXED and row not in ("abs", "pow")  # of an int, which these leave without a sign
+    return Typed(FLOAT, found.parts) if is_float else found
 
 
 def _plain(f: Frame, node: ast.Call) -> list[Typed]:
@@ -68,9 +70,10 @@ def _plain(f: Frame, node: ast.Call) -> list[Typed]:
         raise NotTypedError(f"it calls {ast.unparse(node.func)} with keywords")
     found = [f.there(f.evaluated(one)) for one in node.args]
     for one in found:
-        if one.kind not in (FLOAT, MIXED, NUMPY, INT, BOOL, UNKNOWN):
+        if one.kind is not UNKNOWN and (not is_number(one.kind) or one.kind in (VALUE, EITHER)):
             raise NotTypedError(f"it calls {ast.unparse(node.func)} of {one.kind}")
-    return [Typed(FLOAT, one.parts) if one.kind is NUMPY else one for one in found]  # it gives a float of Python's
+    plain: dict[Type, Type] = {NUMPY: FLOAT, NUMPY_INT: INT}  # it gives a float of Python's
+    return [Typed(plain.get(one.kind, one.kind), one.parts) for one in found]
 
 
 def _row(f: Frame, row: str, arguments: list[Typed]) -> Typed:
