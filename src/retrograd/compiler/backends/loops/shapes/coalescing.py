@@ -69,6 +69,7 @@ class _Rows:
         for place, first in enumerate(self._iterations[0]):
             if isinstance(first, int):
                 self._rows[place] = np.array([iteration[place] for iteration in self._iterations], np.int64)
+        self._places = {int(row[0]): place for place, row in self._rows.items()}
         inside = nodes_of([outer])
         self._is_inside = np.zeros(len(graph), bool)
         self._is_inside[inside] = True
@@ -91,15 +92,13 @@ class _Rows:
 
     def _free(self) -> set[int]:
         """The places whose nodes need nothing of the outer iteration, nor of other iterations."""
-        chosen = set(self._rows)
-        while True:
-            made = {place: self._rows[place] for place in chosen}
-            bound = {place for place in chosen if not self._is_free(place, made)}
-            if not bound:
-                return chosen
-            chosen -= bound
+        chosen: set[int] = set()
+        for place in self._rows:  # which comes after those that it reads
+            if self._is_free(place, chosen):
+                chosen.add(place)
+        return chosen
 
-    def _is_free(self, place: int, made: dict[int, Indices]) -> bool:
+    def _is_free(self, place: int, chosen: set[int]) -> bool:
         graph, nodes = self._graph, self._rows[place]
         for kind, read in zip(graph.kinds[nodes[0]], graph.indices[nodes].T, strict=True):
             if kind == LEAF:  # several iterations must not add to the same gradient, unless all do
@@ -107,7 +106,8 @@ class _Rows:
                     return False
             elif kind == NODE:
                 if np.any(self._is_inside[read]):
-                    if not any(np.array_equal(read, row) for row in made.values()):
+                    source = self._places.get(int(read[0]))
+                    if source not in chosen or not np.array_equal(read, self._rows[source]):
                         return False
                 elif len(np.unique(read)) not in (1, len(read)):
                     return False
@@ -123,6 +123,5 @@ class _Rows:
         for slot in range(graph.kinds.shape[1]):
             reading = others & (graph.kinds[:, slot] == NODE)
             used[graph.indices[reading, slot]] = True
-        for kind, index in graph.roots:
-            used[index] |= kind == NODE
+        used[[index for kind, index in graph.roots if kind == NODE]] = True
         return sum(bool(np.any(used[self._rows[place]])) for place in chosen)
