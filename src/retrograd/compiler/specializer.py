@@ -126,7 +126,8 @@ class Specializer:
         self._notices = Notices()
         self.captured: CapturedState = CapturedState(cache, function, self._notices)
         interpreted = options.exact and options.tier == "auto"
-        self.tier_up: TierUp = TierUp(cache, "interpreter" if interpreted else options.tier, causes)
+        tier = "interpreter" if interpreted else options.tier
+        self.tier_up: TierUp = TierUp(cache, tier, causes, taped.compete_again)
         self._tolerance = 0.0 if options.exact else TOLERANCE
         self._codes: dict[tuple[Any, ...], int] = {}  # numbers of converted code, and of what it reads
         self._untraceable, self._storm = Untraceable(), Storm(cache)

@@ -11,6 +11,7 @@ import contextlib
 import sys
 import weakref
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from ..engine import SpecializationCache
@@ -59,9 +60,14 @@ _LARGE_NODES, _LARGE_INSTRUCTIONS = 50_000, 2_000
 class TierUp:
     """Decides which specializations of one function get machine code, and when."""
 
-    def __init__(self, cache: SpecializationCache, tier: Tier, causes: Counter[Cause]) -> None:
-        """Raises MissingExtraError if the caller chose the LLVM tier and llvmlite is not installed."""
-        self._cache, self._tier, self._causes = cache, tier, causes
+    def __init__(
+        self, cache: SpecializationCache, tier: Tier, causes: Counter[Cause], installed: Callable[[], None]
+    ) -> None:
+        """Raises MissingExtraError if the caller chose the LLVM tier and llvmlite is not installed.
+
+        ``installed``: called when a program may have machine code that it had not.
+        """
+        self._cache, self._tier, self._causes, self._installed = cache, tier, causes, installed
         self._compiled: set[tuple[int, int]] = set()
         self._scalar: set[int] = set()  # specializations that calls and batches run in code of the whole graph
         self._notified = False
@@ -136,6 +142,7 @@ class TierUp:
             self._causes[Cause(Reason.CODE_GENERATION_FAILED, f"{type(error).__name__}: {error}".splitlines()[0])] += 1
         finally:
             self._cache.wait_for_code(number, sys.maxsize)  # no longer
+            self._installed()
 
     def _compile_group(self, number: int, fact: dict[str, Any], run: Run) -> None:
         """Write scalar code for calls side by side, where scalar code is written."""

@@ -36,7 +36,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 #: So many seconds a trial takes at most.
-_LONGEST = 1.0
+_LONGEST = 2.0
 #: So many arms are inside of each other at most, as where a function calls itself in both arms. With Python's own
 #: limit there are no more; where that is raised, the stack of C, on which they are, too, holds some tens of thousands.
 _MOST_ARMS = 256
