@@ -282,7 +282,7 @@ def _by_matrices(
     def sparse(*arguments: Any, **keywords: Any) -> Any:
         if keywords or running.count:
             return transformed(*arguments, **keywords)
-        matrices: dict[str, Callable[..., Any]] = function._matrices  # no variable of ours, which is not to change
+        matrices: dict[str, Callable[..., Any]] = function._matrices  # captured, its change would be an effect
         matrix = matrices.get(name)
         if matrix is None:
             derivative = function.derivative((key[0], which), lambda plain: of_plain(plain, which))

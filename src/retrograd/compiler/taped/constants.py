@@ -110,7 +110,7 @@ def kind_of(program: Program, thing: Any, key: Any) -> Type:
     if type(thing) in (list, tuple):
         return _list_kind(program, thing, key)
     if type(thing) is dict:
-        if is_record(program, thing):
+        if _has_fields(program, thing):
             return _record_kind(program, thing, _layout_of(program, thing), key)
         pairs = [kind_of(program, pair, (key, "item")) for pair in thing.items()]
         return _given(program, key, pairs, dict)
@@ -166,7 +166,7 @@ def _record_kind(program: Program, attributes: Mapping[str, Any], layout: Layout
     return Instance(layout)
 
 
-def is_record(program: Program, thing: dict[Any, Any]) -> bool:
+def _has_fields(program: Program, thing: dict[Any, Any]) -> bool:
     """Whether a dictionary has a field for each of its keys, which are few texts."""
     if not thing or len(thing) > _LONG_TUPLE or not all(type(name) is str for name in thing):
         return False
@@ -176,15 +176,14 @@ def is_record(program: Program, thing: dict[Any, Any]) -> bool:
 def _layout_of(program: Program, record: dict[str, Any]) -> Layout:
     """The layout of a dictionary: that of one with the same keys, unless one's item is a list and the other's not."""
     sorts = {name: _sort_of(one) for name, one in record.items() if one is not None}
-    for variant in itertools.count():
-        layout = program.layout(dict, tuple(record), is_given=True, variant=variant)
-        if all(layout.sorts.get(name, sort) is sort for name, sort in sorts.items()):
-            layout.sorts.update(sorts)
-            return layout
-    raise AssertionError
+    layouts = (program.layout(dict, tuple(record), is_given=True, variant=variant) for variant in itertools.count())
+    found = next(one for one in layouts if all(one.sorts.get(name, sort) is sort for name, sort in sorts.items()))
+    found.sorts.update(sorts)
+    return found
 
 
 def _sort_of(thing: Any) -> type:
+    """The class of an item; one for all numbers."""
     return float if type(thing) in (int, bool, Leaf) or isinstance(thing, Value) else type(thing)
 
 
