@@ -250,19 +250,54 @@ bool run_back(Replay& call, std::span<const double> cotangents, std::vector<std:
   return true;
 }
 
-PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  SpecializationCache* self = self_of(object);
-  if (keywords && PyTuple_Size(keywords) > 0) return call_with_keywords(self, "backward", args, count, keywords);
-  const Found found = find(self, false, true, args, count);
-  if (!found.entry) return call_miss(self, "backward", args, count, found);
+namespace {
+
+// What taped code gives that is faster than the programs; nothing where one of these must answer.
+Ref by_rival(SpecializationCache* self, Called called, PyObject* const* args, Py_ssize_t count) {
+  if (!self->rival->leads() || must_run_eagerly(called == Called::BACKWARD)) return Ref();
+  const Ref code = Ref::borrow(self->rival->code());
+  self->rival->count();
+  if (!is_due(code.get())) return answer_by(code.get(), called, args, count);
+  Found found;  // Python compares it with the function
+  found.reason = Reason::BACKING_OFF;
+  return Ref(call_miss(self, called == Called::GRADIENTS ? "gradients" : "backward", args, count, found));
+}
+
+// What taped code gives while no program is looked up.
+Ref meanwhile(SpecializationCache* self, const Found& found, Called called, PyObject* const* args, Py_ssize_t count) {
+  if (found.reason != Reason::BACKING_OFF || !self->taped) return Ref();
+  const Ref taped = Ref::borrow(self->taped);
+  return answer_by(taped.get(), called, args, count);
+}
+
+// Adds the gradients of what was found. The value.
+Ref run_back(SpecializationCache* self, const Found& found) {
   const Arguments& arguments = arguments_of(self, found);
   Gradients gradients(arguments.active.size());
   Ref result(PyFloat_FromDouble(value_of(found)));
-  if (!result) return nullptr;  // before any gradient is touched
+  if (!result) return result;  // before any gradient is touched
   sweep(found, GradientDestination::BUFFERS, gradients.all());
   add_to_values(arguments.values, gradients.all());
   count_answer(self, found);
-  return result.release();
+  return result;
+}
+
+}  // namespace
+
+PyObject* backward(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  SpecializationCache* self = self_of(object);
+  if (keywords && PyTuple_Size(keywords) > 0) return call_with_keywords(self, "backward", args, count, keywords);
+  if (Ref answer = by_rival(self, Called::BACKWARD, args, count); answer || PyErr_Occurred()) return answer.release();
+  const bool is_timed = self->pause == 0 && self->rival->begin();
+  const Found found = find(self, false, true, args, count);
+  if (found.entry) {
+    Ref answer = run_back(self, found);
+    if (answer && is_timed) self->rival->end(Called::BACKWARD, args, count);
+    return answer.release();
+  }
+  Ref answer = meanwhile(self, found, Called::BACKWARD, args, count);
+  if (answer || PyErr_Occurred()) return answer.release();
+  return call_miss(self, "backward", args, count, found);
 }
 
 namespace {
@@ -294,35 +329,21 @@ PyObject* gradients_of(SpecializationCache* self, const Found& found) {
   return result.release();
 }
 
-// What taped code gives that is faster than the programs; nothing where one of these must answer.
-Ref by_rival(SpecializationCache* self, PyObject* const* args, Py_ssize_t count) {
-  if (!self->rival->leads() || must_run_eagerly(false)) return Ref();
-  const Ref code = Ref::borrow(self->rival->code());
-  self->rival->count();
-  if (!is_due(code.get())) return value_and_grad_by(code.get(), args, count);
-  Found found;  // Python compares it with the function
-  found.reason = Reason::BACKING_OFF;
-  return Ref(call_miss(self, "gradients", args, count, found));
-}
-
 }  // namespace
 
 PyObject* gradients(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   SpecializationCache* self = self_of(object);
   if (keywords && PyTuple_Size(keywords) > 0) return call_with_keywords(self, "value_and_grad", args, count, keywords);
-  if (Ref answer = by_rival(self, args, count); answer || PyErr_Occurred()) return answer.release();
+  if (Ref answer = by_rival(self, Called::GRADIENTS, args, count); answer || PyErr_Occurred()) return answer.release();
   const bool is_timed = self->pause == 0 && self->rival->begin();
   const Found found = find(self, true, false, args, count);
   if (found.entry) {
     Ref answer(gradients_of(self, found));
-    if (answer && is_timed) self->rival->end(args, count);
+    if (answer && is_timed) self->rival->end(Called::GRADIENTS, args, count);
     return answer.release();
   }
-  if (found.reason == Reason::BACKING_OFF && self->taped) {
-    const Ref taped = Ref::borrow(self->taped);
-    Ref answer = value_and_grad_by(taped.get(), args, count);
-    if (answer || PyErr_Occurred()) return answer.release();
-  }
+  Ref answer = meanwhile(self, found, Called::GRADIENTS, args, count);
+  if (answer || PyErr_Occurred()) return answer.release();
   return call_miss(self, "gradients", args, count, found);
 }
 

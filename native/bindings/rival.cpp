@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "bindings/taped_code.hpp"
-
 namespace retrograd::compiler {
 namespace {
 
@@ -14,20 +12,20 @@ constexpr uint64_t kLongest = 1 << 16, kSeldom = 1 << 20;
 
 }  // namespace
 
-double Rival::seconds(PyObject* const* args, Py_ssize_t count) const {
+double Rival::seconds(Called called, PyObject* const* args, Py_ssize_t count) const {
   double least = -1.0;
   for (int run = 0; run < 2; ++run) {  // the first one has its memory elsewhere
     const auto start = Clock::now();
-    if (!runs(code_.get(), args, count)) return -1.0;
+    if (!runs(code_.get(), called, args, count)) return -1.0;
     const double taken = std::chrono::duration<double>(Clock::now() - start).count();
     least = least < 0.0 ? taken : std::min(least, taken);
   }
   return least;
 }
 
-void Rival::end(PyObject* const* args, Py_ssize_t count) {
+void Rival::end(Called called, PyObject* const* args, Py_ssize_t count) {
   const double program = std::chrono::duration<double>(Clock::now() - start_).count();
-  const double taken = seconds(args, count);
+  const double taken = seconds(called, args, count);
   wins_ += taken >= 0.0 && kFaster * taken < program;
   if (++calls_ < kCalls) return;
   if (wins_ >= kWins) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "bindings/taped_code.hpp"
 #include "tape/python.hpp"
 
 namespace retrograd::compiler {
@@ -22,7 +23,7 @@ class Rival {
     return true;
   }
   // A program has answered a call that is timed; the code does now, too. After some of these it may lead.
-  void end(PyObject* const* args, Py_ssize_t count);
+  void end(Called called, PyObject* const* args, Py_ssize_t count);
   // Whether calls are the code's, as long as it is known to be faster; and one of them is.
   bool leads() const { return left_ > 0; }
   void count() { --left_; }
@@ -37,7 +38,7 @@ class Rival {
  private:
   explicit Rival(Ref code) : code_(std::move(code)) {}
   // The seconds that the code takes for a call; negative if it does not answer.
-  double seconds(PyObject* const* args, Py_ssize_t count) const;
+  double seconds(Called called, PyObject* const* args, Py_ssize_t count) const;
 
   using Clock = std::chrono::steady_clock;
 

@@ -25,16 +25,22 @@ using trees::DataType;
 using trees::TypedData;
 using Put = TypedData::Put;
 
-// run(context, words, leaves, out): nonzero where the function itself must run. sweep(terms, count, adjoints).
+// run(context, words, leaves, out): nonzero where the function itself must run.
 using Run = int (*)(int64_t*, const uint64_t*, const double*, int64_t*);
-using Sweep = void (*)(const uint64_t*, int64_t, double*);
+
+// A local derivative on the tape: by which node, and of which. Those of a node follow each other.
+struct Term {
+  double derivative;
+  uint32_t by, of;
+};
 
 // The words of a context, as in arithmetic.py; others follow.
 enum ContextWord : uint8_t { TAPE, MASK, TERMS, NODES, FREE, END, FUEL, DEPTH, STACK, KNOWN_WORDS };
 
 // How many terms and words of lists there is room for at first, and at most; how many iterations of loops there may be;
 // and how deep functions may call themselves: Python stops at a thousand.
-constexpr size_t kTerms = 1 << 14, kMostTerms = 1 << 25, kWords = 1 << 14, kMostWords = 1 << 25;
+// Behind the terms there is room for those of one more node.
+constexpr size_t kTerms = 1 << 14, kOfANode = 64, kMostTerms = 1 << 25, kWords = 1 << 14, kMostWords = 1 << 25;
 constexpr int64_t kFuel = 1 << 28, kDepth = 400;
 // So many answers are compared with the function, and then those whose number is a power of four.
 constexpr size_t kCompared = 4;
@@ -44,10 +50,11 @@ constexpr int64_t kLong = 20'000;
 // A tape, memory for lists, and adjoints. Each run has one of its own.
 struct Memory {
   std::vector<int64_t> context;
-  std::vector<uint64_t> tape = std::vector<uint64_t>(2 * kTerms), lists = std::vector<uint64_t>(kWords);
+  std::vector<Term> tape = std::vector<Term>(kTerms + kOfANode);
+  std::vector<uint64_t> lists = std::vector<uint64_t>(kWords);
   std::vector<double> adjoints;
 
-  size_t terms() const { return tape.size() / 2; }
+  size_t terms() const { return tape.size() - kOfANode; }
   // Nothing is on the tape but the leaves.
   void begin(size_t leaves) {
     const int64_t words[KNOWN_WORDS] = {address(tape.data()),
@@ -122,7 +129,6 @@ class Loaded {
   bool sweep_in(Memory& memory, size_t root, size_t leaves, std::vector<double>& gradients);
 
   Run run_ = nullptr;
-  Sweep sweep_ = nullptr;
   size_t words_ = 0;
   std::vector<DataType> types_;  // of data, then of arguments
   std::vector<Ref> getters_;     // of data
@@ -137,16 +143,15 @@ class Loaded {
 // --- reading what Python gives -----------------------------------------------------------------------------------
 
 bool Loaded::parse(PyObject* args) {
-  unsigned long long run, sweep;
+  unsigned long long run;
   Py_ssize_t words;
   PyObject *types, *getters, *items, *attributes, *sizes, *is_equal, *leaf_type, *keeps;
-  if (!PyArg_ParseTuple(args, "KKnO!O!O!O!O!OOO:TapedCode", &run, &sweep, &words, &PyTuple_Type, &types, &PyTuple_Type,
-                        &getters, &PyTuple_Type, &items, &PyTuple_Type, &attributes, &PyTuple_Type, &sizes, &is_equal,
-                        &leaf_type, &keeps)) {
+  if (!PyArg_ParseTuple(args, "KnO!O!O!O!O!OOO:TapedCode", &run, &words, &PyTuple_Type, &types, &PyTuple_Type, &getters,
+                        &PyTuple_Type, &items, &PyTuple_Type, &attributes, &PyTuple_Type, &sizes, &is_equal, &leaf_type,
+                        &keeps)) {
     return false;
   }
   run_ = reinterpret_cast<Run>(static_cast<uintptr_t>(run));
-  sweep_ = reinterpret_cast<Sweep>(static_cast<uintptr_t>(sweep));
   words_ = static_cast<size_t>(words);
   for (Py_ssize_t i = 0; i < PyTuple_Size(getters); ++i) getters_.push_back(Ref::borrow(PyTuple_GetItem(getters, i)));
   is_equal_ = Ref::borrow(is_equal);
@@ -274,8 +279,25 @@ bool Loaded::run_in(Memory& memory, const TypedData& data, int64_t (&out)[2]) {
     const bool lacks_words = memory.context[END] == 0;
     if (!lacks_words && terms <= memory.terms()) return status == 0;
     if (terms > kMostTerms || (lacks_words && memory.lists.size() >= kMostWords)) return false;
-    memory.tape.resize(2 * std::max(memory.terms(), std::bit_ceil(terms)));
+    memory.tape.resize(std::max(memory.terms(), std::bit_ceil(terms)) + kOfANode);
     if (lacks_words) memory.lists.resize(4 * memory.lists.size());
+  }
+}
+
+// Goes back over the terms: adjoints[by] += derivative * adjoints[of]. As in the engine, an adjoint of 0 adds nothing,
+// even if the derivative is infinite.
+void sweep(const Term* first, const Term* term, double* adjoints) {
+  while (term > first) {
+    const uint32_t of = term[-1].of;
+    const double adjoint = adjoints[of];
+    if (adjoint == 0.0) {
+      while (term > first && term[-1].of == of) --term;
+      continue;
+    }
+    do {
+      --term;
+      adjoints[term->by] += term->derivative * adjoint;
+    } while (term > first && term[-1].of == of);
   }
 }
 
@@ -285,7 +307,7 @@ bool Loaded::sweep_in(Memory& memory, size_t root, size_t leaves, std::vector<do
   double* adjoints = memory.adjoints.data();
   if (root) {
     adjoints[root] = 1.0;
-    sweep_(memory.tape.data(), memory.context[TERMS], adjoints);
+    sweep(memory.tape.data(), memory.tape.data() + memory.context[TERMS], adjoints);
   }
   gradients.assign(adjoints + 1, adjoints + 1 + leaves);
   return std::all_of(gradients.begin(), gradients.end(), [](double one) { return std::isfinite(one); });
@@ -365,31 +387,57 @@ PyObject* run(PyObject* self, PyObject* args) try {
 // Why there is no answer: the arguments are not of these types, the function itself must run, or there is an exception.
 enum class Without : uint8_t { FITTING, ANSWER, SUCCESS };
 
-std::variant<Ref, Without> answered(Loaded& code, PyObject* const* args, Py_ssize_t count) {
+struct Answered {
+  Outcome outcome;
+  std::vector<Ref> values;  // by which the gradients are taken in backward()
+};
+
+std::variant<Answered, Without> answered(Loaded& code, Called called, PyObject* const* args, Py_ssize_t count) {
   const int holds = static_cast<size_t>(count) == code.arguments() ? code.holds() : 0;
   if (holds < 1) return holds < 0 ? Without::SUCCESS : Without::FITTING;
   if (!flush_parameters()) return Without::SUCCESS;
+  const bool back = called == Called::BACKWARD;
   TypedData data({}, code.leaf_type(), false);
-  const Put put = code.put(data, {args, static_cast<size_t>(count)}, 0);
+  const Put put = code.put(data, {args, static_cast<size_t>(count)}, back ? -1 : 0);
   if (put == Put::FAILED) return Without::SUCCESS;
-  if (put != Put::DONE || !data.values().empty()) return Without::FITTING;
-  const std::optional<Outcome> outcome = code.run(data, true);
+  if (put != Put::DONE || (!back && !data.values().empty())) return Without::FITTING;
+  std::optional<Outcome> outcome = code.run(data, true);
   if (!outcome) return Without::ANSWER;
-  const Ref gradients = trees::replaced_numbers(args[0], outcome->gradients);
-  if (!gradients) return PyErr_Occurred() ? Without::SUCCESS : Without::FITTING;
-  Ref result(Py_BuildValue("(dO)", outcome->number, gradients.get()));
+  return Answered{std::move(*outcome), data.take_values()};
+}
+
+// What the method returns: the number alone, or with the gradients of the first argument in its own structure.
+std::variant<Ref, Without> returned(const Answered& answered, Called called, PyObject* const* args) {
+  Ref result(PyFloat_FromDouble(answered.outcome.number));
+  if (called == Called::GRADIENTS && result) {
+    const Ref gradients = trees::replaced_numbers(args[0], answered.outcome.gradients);
+    if (!gradients) return PyErr_Occurred() ? Without::SUCCESS : Without::FITTING;
+    result = Ref(PyTuple_Pack(2, result.get(), gradients.get()));
+  }
   if (!result) return Without::SUCCESS;
+  if (called == Called::BACKWARD) {
+    std::vector<Value*> values(answered.values.size());
+    std::transform(answered.values.begin(), answered.values.end(), values.begin(),
+                   [](const Ref& one) { return reinterpret_cast<Value*>(one.get()); });
+    add_to_values(values, answered.outcome.gradients);
+  }
+  return result;
+}
+
+// The answer to a call, which counts.
+std::variant<Ref, Without> answer_to(Loaded& code, Called called, PyObject* const* args, Py_ssize_t count) {
+  const std::variant<Answered, Without> found = answered(code, called, args, count);
+  if (const Without* without = std::get_if<Without>(&found)) return *without;
+  std::variant<Ref, Without> result = returned(std::get<Answered>(found), called, args);
+  code.answers += std::holds_alternative<Ref>(result);
   return result;
 }
 
 // value_and_grad(*arguments): the number, and the gradients of the first argument in its own structure. None and False
 // as those of run(); None also for arguments that this does not read.
 PyObject* value_and_grad(PyObject* self, PyObject* const* args, Py_ssize_t count) try {
-  std::variant<Ref, Without> found = answered(code_of(self), args, count);
-  if (Ref* result = std::get_if<Ref>(&found)) {
-    ++code_of(self).answers;
-    return result->release();
-  }
+  std::variant<Ref, Without> found = answer_to(code_of(self), Called::GRADIENTS, args, count);
+  if (Ref* result = std::get_if<Ref>(&found)) return result->release();
   const Without without = std::get<Without>(found);
   if (without == Without::SUCCESS) return nullptr;
   return Py_NewRef(without == Without::ANSWER ? Py_False : Py_None);
@@ -433,24 +481,22 @@ PyType_Spec spec = {"retrograd._native.TapedCode", sizeof(TapedCode), 0, Py_TPFL
 
 }  // namespace
 
-Ref value_and_grad_by(PyObject* taped_code, PyObject* const* args, Py_ssize_t count) try {
+Ref answer_by(PyObject* taped_code, Called called, PyObject* const* args, Py_ssize_t count) try {
   Loaded& code = code_of(taped_code);
   if (code.is_due()) return Ref();
-  std::variant<Ref, Without> found = answered(code, args, count);
+  std::variant<Ref, Without> found = answer_to(code, called, args, count);
   Ref* result = std::get_if<Ref>(&found);
-  if (!result) return Ref();
-  ++code.answers;
-  return std::move(*result);
+  return result ? std::move(*result) : Ref();
 } catch (const std::bad_alloc&) {
   return Ref();
 }
 
 bool is_due(PyObject* taped_code) { return code_of(taped_code).is_due(); }
 
-bool runs(PyObject* taped_code, PyObject* const* args, Py_ssize_t count) try {
-  const std::variant<Ref, Without> found = answered(code_of(taped_code), args, count);
+bool runs(PyObject* taped_code, Called called, PyObject* const* args, Py_ssize_t count) try {
+  const std::variant<Answered, Without> found = answered(code_of(taped_code), called, args, count);
   PyErr_Clear();  // a program has answered the call
-  return std::holds_alternative<Ref>(found);
+  return std::holds_alternative<Answered>(found);
 } catch (const std::bad_alloc&) {
   return false;
 }

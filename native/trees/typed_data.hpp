@@ -60,7 +60,9 @@ class TypedData {
   const std::vector<uint64_t>& words() const { return words_; }
   const std::vector<double>& leaves() const { return leaves_; }
   // Those that are leaves after the variables.
+  // Those that are leaves after the variables.
   const std::vector<Ref>& values() const { return values_; }
+  std::vector<Ref> take_values() { return std::move(values_); }
 
  private:
   Put word(uint64_t bits) {

@@ -2825,7 +2825,6 @@ class TapedCode:
     def __new__(
         cls,
         run: int,
-        sweep: int,
         words: int,
         types: tuple[Any, ...],
         getters: tuple[Callable[[], Any], ...],

@@ -127,7 +127,7 @@ class Specializer:
         self.captured: CapturedState = CapturedState(cache, function, self._notices)
         interpreted = options.exact and options.tier == "auto"
         tier = "interpreter" if interpreted else options.tier
-        self.tier_up: TierUp = TierUp(cache, tier, causes, taped.compete_again)
+        self.tier_up: TierUp = TierUp(cache, tier, causes, taped.compete_again, self._offer_taped)
         self._tolerance = 0.0 if options.exact else TOLERANCE
         self._codes: dict[tuple[Any, ...], int] = {}  # numbers of converted code, and of what it reads
         self._untraceable, self._storm = Untraceable(), Storm(cache)
@@ -412,6 +412,11 @@ class Specializer:
         for dropped, hits in self._examples.drop_least_recently_used():
             self._storm.dropped(dropped, hits)
         return number
+
+    def _offer_taped(self, number: int) -> None:
+        """Have taped code made for the calls of a program that is slow."""
+        if (example := self._examples.get(number)) is not None:
+            self._taped.is_offered(example.differentiate_first, example.arguments)
 
     # --- later calls
 

@@ -53,6 +53,9 @@ _LONG, _THIRD = 12_000, 3
 #: To interpret so many nodes takes as long as to run one eagerly, and as what an eager call costs besides.
 _EAGER_NODE, _EAGER_CALL = 10, 4_000
 
+#: To compile a program of so many nodes may take longer than taped code does.
+_MANY = 2_000
+
 #: With so many nodes or instructions a program may take seconds to compile.
 _LARGE_NODES, _LARGE_INSTRUCTIONS = 50_000, 2_000
 
@@ -61,13 +64,20 @@ class TierUp:
     """Decides which specializations of one function get machine code, and when."""
 
     def __init__(
-        self, cache: SpecializationCache, tier: Tier, causes: Counter[Cause], installed: Callable[[], None]
+        self,
+        cache: SpecializationCache,
+        tier: Tier,
+        causes: Counter[Cause],
+        installed: Callable[[], None],
+        is_slow: Callable[[int], None],
     ) -> None:
         """Raises MissingExtraError if the caller chose the LLVM tier and llvmlite is not installed.
 
-        ``installed``: called when a program may have machine code that it had not.
+        ``installed``: called when a program may have machine code that it had not. ``is_slow``: called with a program
+        that runs often, slowly as yet, before its machine code is made.
         """
-        self._cache, self._tier, self._causes, self._installed = cache, tier, causes, installed
+        self._cache, self._tier, self._causes = cache, tier, causes
+        self._installed, self._is_slow = installed, is_slow
         self._compiled: set[tuple[int, int]] = set()
         self._scalar: set[int] = set()  # specializations that calls and batches run in code of the whole graph
         self._notified = False
@@ -117,6 +127,8 @@ class TierUp:
         self._compiled.add((number, batch))
         try:
             fact = self._fact(number)
+            if self._tier == "auto" and batch < 2 and _is_slow(fact):
+                self._is_slow(number)
             if fact["ties"] and batch != GROUP:
                 self._compile_scalar(number, fact, run)
                 return
@@ -200,6 +212,11 @@ def _load_what_loads_code() -> None:
 
     if available() and code_files():
         from .backends.loops import install as _install  # noqa: F401 - for that alone
+
+
+def _is_slow(fact: dict[str, Any]) -> bool:
+    """Whether the virtual machine runs a program in many instructions, none of them long."""
+    return bool(fact["nodes"] >= _MANY) and _nodes_an_instruction(fact) < _MANY_NODES
 
 
 def _most_scalar_nodes(fact: dict[str, Any]) -> int:

@@ -49,7 +49,7 @@ class TapedProgram:
     """The code of a function for arguments of some types.
 
     Attributes:
-        text: LLVM IR, with the functions ``run`` and ``sweep``.
+        text: LLVM IR, with the function ``run``.
         program: What it was made of.
         kinds: The types of the arguments.
         result: The type of the result.

@@ -125,8 +125,9 @@ class Arithmetic:
         if not value.terms:
             return Typed(value.kind, (value.number, "0"))
         node = self._begun(value)
-        for operand, derivative in value.terms:
-            self._w.line(f"call void @add_term(ptr %context, double {derivative}, i32 {operand}, i32 {node})")
+        terms = self._w.emit(f"call ptr @new_terms(ptr %context, i64 {len(value.terms)})")
+        for i, (operand, derivative) in enumerate(value.terms):
+            self._w.line(f"call void @put_term(ptr {terms}, i64 {i}, double {derivative}, i32 {operand}, i32 {node})")
         return Typed(value.kind, (value.number, node))
 
     def _begun(self, value: Typed) -> str:

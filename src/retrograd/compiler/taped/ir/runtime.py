@@ -1,8 +1,10 @@
-"""What taped code calls: the tape, the sweep back over it, memory for lists, and ints as Python has them.
+"""What taped code calls: the tape, memory for lists, and ints as Python has them.
 
-A *term* on the tape is 16 bytes: a local derivative, the node by which it is, and the node of which it is. The sweep
-goes back over them: ``adjoint[by] += derivative * adjoint[of]``. Where the tape is full, terms are written from its
-beginning again, and the caller, who sees their number, runs the function once more with a larger one.
+A *term* on the tape is 16 bytes: a local derivative, the node by which it is, and the node of which it is. Those of a
+node follow each other. The sweep (native/bindings/taped_code.cpp) goes back over them:
+``adjoint[by] += derivative * adjoint[of]``. Where the tape is full, terms are written from its beginning again, and
+the caller, who sees their number, runs the function once more with a larger one. Behind its end there is room for the
+terms of one more node.
 
 A list is a header of four words: how many items it has, for how many there is room (less than 0: nothing may change
 it), where they are, and how often it has changed. Where no memory is left, the end of the memory in the context becomes
@@ -41,48 +43,27 @@ define internal i32 @begin_node(ptr %c, i1 %is_one) alwaysinline {{
   ret i32 %node
 }}
 
-define internal void @add_term(ptr %c, double %derivative, i32 %by, i32 %of) alwaysinline {{
+define internal ptr @new_terms(ptr %c, i64 %count) alwaysinline {{
   {_word("tape", "tape.at")}
   {_word("mask", "mask.at")}
   {_word("terms", "terms.at")}
   %tape = load ptr, ptr %tape.at, align 8
   %mask = load i64, ptr %mask.at, align 8
-  %count = load i64, ptr %terms.at, align 8
-  %more = add i64 %count, 1
+  %before = load i64, ptr %terms.at, align 8
+  %more = add i64 %before, %count
   store i64 %more, ptr %terms.at, align 8
-  %place = and i64 %count, %mask
+  %place = and i64 %before, %mask
   %term = getelementptr {{double, i32, i32}}, ptr %tape, i64 %place
+  ret ptr %term
+}}
+
+define internal void @put_term(ptr %terms, i64 %which, double %derivative, i32 %by, i32 %of) alwaysinline {{
+  %term = getelementptr {{double, i32, i32}}, ptr %terms, i64 %which
   store double %derivative, ptr %term, align 8
   %by.at = getelementptr {{double, i32, i32}}, ptr %term, i64 0, i32 1
   store i32 %by, ptr %by.at, align 4
   %of.at = getelementptr {{double, i32, i32}}, ptr %term, i64 0, i32 2
   store i32 %of, ptr %of.at, align 4
-  ret void
-}}
-
-define void @sweep(ptr %tape, i64 %count, ptr %adjoint) {{
-entry:
-  %none = icmp eq i64 %count, 0
-  br i1 %none, label %end, label %loop
-loop:
-  %i = phi i64 [ %count, %entry ], [ %before, %loop ]
-  %before = sub i64 %i, 1
-  %term = getelementptr {{double, i32, i32}}, ptr %tape, i64 %before
-  %derivative = load double, ptr %term, align 8
-  %by.at = getelementptr {{double, i32, i32}}, ptr %term, i64 0, i32 1
-  %by = load i32, ptr %by.at, align 4
-  %of.at = getelementptr {{double, i32, i32}}, ptr %term, i64 0, i32 2
-  %of = load i32, ptr %of.at, align 4
-  %of.place = getelementptr double, ptr %adjoint, i32 %of
-  %of.adjoint = load double, ptr %of.place, align 8
-  %by.place = getelementptr double, ptr %adjoint, i32 %by
-  %by.adjoint = load double, ptr %by.place, align 8
-  %product = fmul double %derivative, %of.adjoint
-  %sum = fadd double %by.adjoint, %product
-  store double %sum, ptr %by.place, align 8
-  %done = icmp eq i64 %before, 0
-  br i1 %done, label %end, label %loop
-end:
   ret void
 }}
 
