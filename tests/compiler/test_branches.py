@@ -189,3 +189,36 @@ def random_branches(seed: int) -> Callable[..., Any]:
         return total + rg.sum(state) + last * p[1] + kept[len(kept) // 2] * kept[-1]
 
     return f
+
+
+def test_rare_iterations_end_a_loop_and_others_begin() -> None:
+    """Loans of other terms: most months are of few kinds, but for those in which a loan is called."""
+    draw = random.Random(4)
+    terms = [draw.randrange(20, 40) for _ in range(30)]
+    called = {3: 17, 11: 9, 23: 14}
+
+    def f(p: list[Any]) -> Any:
+        total = 0.0
+        for loan, term in enumerate(terms):
+            left = 1.0 + 0.01 * loan
+            hazard = 0.02 * rm.exp(p[0] * left)
+            for month in range(term):
+                lost = left * hazard
+                rate = p[1] * _SERIES[month]
+                if _SERIES[month] > 0.0:
+                    rate = rate + p[2] * _SERIES[month] * left
+                spread = 1.0 + 0.1 * rm.sin(left) * rm.exp(-rate * rate) + 0.2 * rm.tanh(lost * p[3] + rate * left)
+                left = left - lost * spread - 0.05 * rm.tanh(rate) * left
+                total = total + lost * rm.exp(-0.01 * p[3] * month) - rate * rate * left
+                if called.get(loan) == month:
+                    for k in range(loan % 4 + 1):
+                        total = total + rm.sin(left * (k + 1.0)) * p[loan % 4]
+                    for k in range(loan):
+                        total = total + rm.exp(-left * k)
+                    break
+        return total
+
+    compiled = check(f, *((numbers(4, seed),) for seed in range(3)), bound=1e-10)
+    assert sum(count for count, least in structure_of(compiled) if least > 0) > 500
+    graph = graph_of(compiled)
+    assert 10 * len([*find_structure(graph, scalars=True).positions()]) < len(graph)

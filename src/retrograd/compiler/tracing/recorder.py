@@ -49,8 +49,9 @@ __all__ = ["MOST_INDEX", "Recorder", "TooManyDerivativesError", "active_recorder
 #: Indices, and ints that a program reads, are smaller: it takes no others (native/compiler/run/signature.cpp).
 MOST_INDEX = 2**31
 
-#: The most steps of recorded sweeps in one program, which take a second or two.
-MOST_STEPS = 300_000
+#: The most steps of recorded sweeps in one program. To trace so many takes about as long as four eager calls, some ten
+#: or twenty seconds, and a gigabyte of memory.
+MOST_STEPS = 2_500_000
 
 
 class TooManyDerivativesError(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
+from enum import IntEnum
 
 import numpy as np
 
@@ -47,35 +48,47 @@ def are_independent(loop: Loop, places: Places, sums: Container[Address] = (), l
         loop: the loop.
         places: what the addresses in it are.
         sums: addresses that are of no interest, since numbers are only added there.
-        lanes: so many iterations run at once, and others after them; without it any of them.
+        lanes: so many iterations run at once, and others after them; what several add to an element they add in turn.
+            Without it any iterations run at once, and add as they store.
     """
-    accesses: dict[str, list[tuple[Address, bool]]] = defaultdict(list)
+    accesses: dict[str, list[tuple[Address, _Access]]] = defaultdict(list)
     for step in steps_in(loop.body):
         if isinstance(step, Op) and step.name.startswith("put "):  # to an element that others may get
             return False
         if not isinstance(step, Op) or step.at is None or step.at.array not in ("W", "B", "G"):
             continue
         if step.name != "add to" or step.at not in sums:
-            accesses[step.at.array].append((step.at, step.name != "load"))
-    written = [each for each in accesses.values() if any(stored for _, stored in each)]
+            in_turn = lanes is not None and step.name == "add to" and step.at.of.frame.within(loop.of)
+            access = _Access.LOAD if step.name == "load" else _Access.ADD_IN_TURN if in_turn else _Access.STORE
+            accesses[step.at.array].append((step.at, access))
+    written = [each for each in accesses.values() if any(access is not _Access.LOAD for _, access in each)]
     times = sum(max(at.of.frame.times, loop.of.times) for each in written for at, _ in each)
     return times <= _MOST and all(_is_free(each, loop.of, places, lanes or loop.of.times) for each in written)
 
 
-def _is_free(accesses: list[tuple[Address, bool]], body: Body, places: Places, lanes: int) -> bool:
-    """Of the accesses of one array (and whether they are stores): no element that is stored to has two iterations of
-    those that run at once."""
+class _Access(IntEnum):
+    """What an operation does with an element."""
+
+    LOAD = 0
+    ADD_IN_TURN = 1
+    STORE = 2
+
+
+def _is_free(accesses: list[tuple[Address, _Access]], body: Body, places: Places, lanes: int) -> bool:
+    """Of the accesses of one array: of those iterations that run at once, no two access an element, unless both load it
+    or both add to it in turn."""
     each = [_accessed(at, body, places) for at, _ in accesses]
     elements, iteration = (np.concatenate(column) for column in zip(*each, strict=True))
     instance = body.instances[iteration]
     rounds = (iteration - body.firsts[instance]) // lanes
     key = (elements * len(body.counts) + instance) * (int(body.counts.max()) // lanes + 1) + rounds
-    stored = np.repeat([stored for _, stored in accesses], [len(elements) for elements, _ in each])
+    access = np.repeat([access for _, access in accesses], [len(elements) for elements, _ in each])
     order = np.argsort(key, kind="stable")
-    key, iteration, stored = key[order], iteration[order], stored[order]
+    key, iteration, access = key[order], iteration[order], access[order]
     begins = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
     several = np.minimum.reduceat(iteration, begins) != np.maximum.reduceat(iteration, begins)
-    return not np.any(several & np.logical_or.reduceat(stored, begins))
+    least, most = np.minimum.reduceat(access, begins), np.maximum.reduceat(access, begins)
+    return not np.any(several & ((most == _Access.STORE) | (least != most)))
 
 
 def pairs_that_meet(accesses: Sequence[tuple[Address, bool]], body: Body, places: Places) -> Iterator[tuple[int, int]]:

@@ -132,11 +132,12 @@ class Lines:
     def _add_to(self, at: Address, value: str) -> None:
         """Add to a number in memory; or to the lanes' own sums of it."""
         if self._side_by_side is None or at not in self._side_by_side.sums.addresses:
-            self._store(at, self._emit(f"fadd contract {self._double} {self._load(at)}, {value}"))
+            if self._side_by_side is not None and self._step_of_lanes(at) is None:
+                self._add_in_turn(at, value)
+            else:
+                self._store(at, self._emit(f"fadd contract {self._double} {self._load(at)}, {value}"))
             return
-        if self._side_by_side.mask:
-            mask = f"{self._bit} {self._side_by_side.mask}"
-            value = self._emit(f"select {mask}, {self._double} {value}, {self._double} zeroinitializer")
+        value = self._or_zero(value)
         _, index = self._places.element(at)
         place = self._of_sums()
         if moving := self._moving(index):
@@ -233,10 +234,10 @@ class Lines:
 
     def _scatter_add(self, array: str, place: str, value: str) -> None:
         """Add to the element at a place; of vectors, one after the other, since places may be equal."""
-        pointer = self._taken_at(array, place)
-        if self._side_by_side is not None and self._side_by_side.mask:
-            mask = f"{self._bit} {self._side_by_side.mask}"
-            value = self._emit(f"select {mask}, {self._double} {value}, {self._double} zeroinitializer")
+        self._add_each(self._taken_at(array, place), self._or_zero(value))
+
+    def _add_each(self, pointer: str, value: str) -> None:
+        """Add to an element; of vectors, to one after the other."""
         for i in range(self._width):
             here, number = pointer, value
             if self._width > 1:
@@ -245,6 +246,13 @@ class Lines:
             before = self._emit(f"load double, ptr {here}, align 8")
             total = self._emit(f"fadd contract double {before}, {number}")
             self.lines.append(f"store double {total}, ptr {here}, align 8")
+
+    def _or_zero(self, value: str) -> str:
+        """A number; zero in lanes that have no iteration."""
+        if self._side_by_side is None or not self._side_by_side.mask:
+            return value
+        mask = f"{self._bit} {self._side_by_side.mask}"
+        return self._emit(f"select {mask}, {self._double} {value}, {self._double} zeroinitializer")
 
     def _taken_at(self, array: str, place: str) -> str:
         """Where an element is; lanes that have no iteration get the array's first."""
@@ -308,6 +316,16 @@ class Lines:
         self.lines.append(
             f"call {function}({double} {value}, {kind} {pointer}, i32 8, {self._bit} {self._lanes_mask()})"
         )
+
+    def _add_in_turn(self, at: Address, value: str) -> None:
+        """Add to the elements of the lanes, one after the other, since they may be the same; lanes that have no
+        iteration add nothing to the array's first."""
+        assert self._side_by_side is not None
+        pointers, kind = self._pointers(at, None), f"<{self._lanes} x ptr>"
+        if self._side_by_side.mask:
+            first = self._everywhere(f"%{self._places.element(at)[0]}", "ptr")
+            pointers = self._emit(f"select {self._bit} {self._side_by_side.mask}, {kind} {pointers}, {kind} {first}")
+        self._add_each(pointers, self._or_zero(value))
 
     def _pointers(self, at: Address, step: int | None) -> str:
         """Where each lane's element is."""

@@ -2,7 +2,8 @@
 
 An observation may be missing, a return negative: then the nodes of a loop have no period. But some nodes are made in
 each iteration, once, and what is between two of them is a word of few kinds. The words are aligned with each other;
-what not all of them have is a loop of one iteration or none.
+what not all of them have is a loop of one iteration or none. Where an iteration is of a rare kind, the loop ends, and
+another one begins after it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,23 +22,24 @@ from .structure import Repeat
 
 __all__ = ["Branches", "find_branches"]
 
+Item = int | Repeat
+Word = tuple[int, ...]
+
 _LEAST_ITERATIONS, _MOST_KINDS, _LONGEST_WORD = 24, 12, 1_500
 _WINDOW = 4  # so many nodes, one after the other, are looked for in each iteration
 _NODES_A_CHOICE = 3  # so many nodes an iteration has at least for each of the parts that it may have or not
 _LOOPS = 4  # so many are looked at
-_RARE = 3  # a kind of word with fewer occurrences does not begin or end the loop
-
-Item = int | Repeat
-Word = tuple[int, ...]
+_RARE = 3  # a kind of word with fewer occurrences is not in the loop
 
 
 @dataclass(frozen=True, slots=True)
 class Branches:
-    """Such a loop: its first node, the one after its last, its iterations, and how many nodes of code it is."""
+    """Such a loop, or several with some nodes between them: its first node, the one after its last, its items, and how
+    many nodes of code these are."""
 
     begin: int
     end: int
-    loop: Repeat
+    items: list[Item]
     size: int
 
 
@@ -51,27 +53,49 @@ def find_branches(graph: ScalarGraph, first: int = 0, after: int | None = None) 
     """
     after = len(graph) if after is None else after
     keys = _keys(graph)[first:after]
-    found = [_branches([(first + at, word) for at, word in words]) for words in _words(keys)]
+    words = [[(first + at, word) for at, word in each] for each in _words(keys)]
 
     def left(one: Branches) -> int:
         return one.size + after - first - (one.end - one.begin)
 
-    return min((one for one in found if one is not None), key=left, default=None)
+    for find in (_loop, _loops):  # the latter where there is no loop of all iterations
+        found = [(each, find(each)) for each in words if len(each) >= _LEAST_ITERATIONS]
+        loops = [_between(each, *loop) for each, loop in found if loop is not None]
+        if loops:
+            return min(loops, key=left)
+    return None
 
 
-def _branches(words: Sequence[tuple[int, Word]]) -> Branches | None:
-    """The loop of some iterations, where they begin, unless they have too little in common."""
-    if len(words) < _LEAST_ITERATIONS:
-        return None
-    begin = words[0][0]
+def _between(words: Sequence[tuple[int, Word]], items: list[Item], size: int) -> Branches:
+    begin, (last, word) = words[0][0], words[-1]
+    return Branches(begin, last + len(word), items, size)
+
+
+def _loops(words: Sequence[tuple[int, Word]]) -> tuple[list[Item], int] | None:
+    """Loops of the iterations of usual kinds, if there are any, and the nodes of the others; and how many nodes of code
+    they are."""
+    kinds = Counter(word for _, word in words)
+    items, size = list[Item](), 0
+    for is_usual, group in groupby(words, key=lambda each: kinds[each[1]] >= _RARE):
+        run = [*group]
+        found = _loop(run) if is_usual and len(run) >= _LEAST_ITERATIONS else None
+        if found is None:
+            nodes = [node for at, word in run for node in range(at, at + len(word))]
+            found = [*nodes], len(nodes)
+        items += found[0]
+        size += found[1]
+    return (items, size) if any(isinstance(item, Repeat) for item in items) else None
+
+
+def _loop(words: Sequence[tuple[int, Word]]) -> tuple[list[Item], int] | None:
+    """The loop of some iterations, as an item, and how many nodes of code it is; None if they have little in common."""
     kinds = Counter(word for _, word in words)
     if len(kinds) > _MOST_KINDS or max(map(len, kinds)) > _LONGEST_WORD:
         return None
     merged = _Merged(sorted(kinds, key=lambda word: -kinds[word]))
-    end = words[-1][0] + len(words[-1][1])
-    if end - begin < _NODES_A_CHOICE * merged.choices * len(words):
+    if sum(len(word) for _, word in words) < _NODES_A_CHOICE * merged.choices * len(words):
         return None
-    return Branches(begin, end, Repeat([merged.iteration(at, word) for at, word in words]), merged.size)
+    return [Repeat([merged.iteration(at, word) for at, word in words])], merged.size
 
 
 def _keys(graph: ScalarGraph) -> NDArray[np.int64]:

@@ -58,8 +58,9 @@ _MANY, _MOST_LIKE, _MOST_UNLIKE = 3_000, 1.1, 10
 _PART, _MUCH_LESS, _MUCH_FASTER = 0.25, 3, 1.5
 #: Code that is short may take so many times as long as other code.
 _MUCH_SLOWER = 2.0
-#: A graph of so many times as many nodes as one that computes the same is not looked at.
-_FAR_MORE = 4
+#: A graph of so many times as many nodes as one that computes the same is not looked at; nor one of so many times as
+#: many nodes of code.
+_FAR_MORE, _FAR_MORE_CODE = 4, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ def find_fastest_graph(
     least: float = math.inf
     for place, graph in enumerate(found if len(found) > 1 else []):
         with suppress(UnsupportedGraphError):
-            if least <= graph.code:
+            if _FAR_MORE_CODE * least <= graph.code:
                 continue
             shapes = _shapes_within(graph, most_straight)
             least = min(least, shapes[0].size)
@@ -307,4 +308,4 @@ def _beside(found: Branches, shape: _Shape) -> _Shape:
         else:
             before += [node for node in nodes if node < found.begin]
             after += [node for node in nodes if node >= found.end]
-    return _Shape([*before, found.loop, *after], found.size + sum(map(size_of, (*before, *after))))
+    return _Shape([*before, *found.items, *after], found.size + sum(map(size_of, (*before, *after))))
