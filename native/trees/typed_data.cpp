@@ -168,10 +168,12 @@ Put TypedData::numbered(const DataType& type, PyObject* thing) {
 
 Put TypedData::tuple(const DataType& type, PyObject* thing) {
   const auto count = static_cast<Py_ssize_t>(type.parts.size());
-  if (reinterpret_cast<PyObject*>(Py_TYPE(thing)) != type.about.get() || PyTuple_Size(thing) != count)
+  const bool is_list = PyList_CheckExact(thing);
+  if (reinterpret_cast<PyObject*>(Py_TYPE(thing)) != type.about.get() || size_of(thing, is_list) != count)
     return Put::OF_ANOTHER_TYPE;
   for (Py_ssize_t i = 0; i < count; ++i) {
-    const Put done = put(type.parts[static_cast<size_t>(i)], PyTuple_GetItem(thing, i));
+    const Ref item = Ref::borrow(is_list ? PyList_GetItem(thing, i) : PyTuple_GetItem(thing, i));
+    const Put done = item ? put(type.parts[static_cast<size_t>(i)], item.get()) : Put::FAILED;
     if (done != Put::DONE) return done;
   }
   return Put::DONE;

@@ -127,3 +127,106 @@ def test_another_range_is_another_function(monkeypatch: pytest.MonkeyPatch) -> N
             (value, found), (wanted, gradients) = compiled.value_and_grad(*call), rg.value_and_grad(places)(*call)
             assert value == pytest.approx(wanted, rel=1e-12)
             assert found == pytest.approx(gradients, rel=1e-12)
+
+
+# --- lists of few items of several types -----------------------------------------------------------------------------
+
+ROWS = [[1.0, 2, 0.5], [2.0, 3, 0.25], [1.5, 1, 2.0]]
+
+
+def repeated_rows(p: list[Any], rows: list[list[Any]]) -> Any:
+    total = p[0] * 0.0
+    for start, times, share in rows:
+        for k in range(times):
+            total = total + p[0] * start * share + k
+    best = max(rows, key=lambda row: row[0])
+    kept = [row for row in rows if row[1] > 1]
+    kept.sort(key=lambda row: -row[1])
+    for row in kept:
+        first, *rest = row
+        total = total * row[-1] + len(row) * first + sum(rest) + best[2] * p[1]
+        total = total + sum(x * y for x, y in zip(row, list(row), strict=True)) + rate(*row)
+        for i, x in enumerate(row):
+            total = total + i * x * p[1]
+    return total
+
+
+@dataclass
+class Loan:
+    balance: float
+    term: int
+    share: float
+
+    def paid(self, p: list[Any]) -> Any:
+        left = self.balance
+        for month in range(self.term):
+            left = left - p[0] * left / (month + 2.0) if month % 2 else left * p[1]
+        return left * self.share
+
+
+def records_of_rows(p: list[Any], rows: list[list[Any]]) -> Any:
+    return sum(loan.paid(p) for loan in [Loan(*row) for row in rows])
+
+
+@pytest.mark.parametrize("function", [repeated_rows, records_of_rows])
+def test_rows_have_a_type_for_each_item(function: Callable[..., Any]) -> None:
+    """An int among floats counts iterations; as an item of a list of floats it might be one."""
+    rows = [[[a + 0.5 * k, n, b] for a, n, b in ROWS[: k + 1]] for k in range(3)]
+    assert_same(function, [([0.5 + k, 1.5], each) for k, each in enumerate(rows)])
+
+
+def test_named_rows_and_rows_with_lists_in_them() -> None:
+    def f(p: list[Any], rows: list[list[Any]]) -> Any:
+        total = p[0] * 1.0
+        for name, times, xs in rows:
+            for x in xs:
+                total = total + x * p[0] if name == "a" else total * p[1]
+            for _ in range(times):
+                total = total * 1.5
+        return total
+
+    calls = [[["a", 1, [1.0, 2.0]], ["b", 2, [3.0]]], [["b", 0, [1.0]], ["a", 3, []]], [["c", 1, [0.5]]]]
+    assert_same(f, [([0.5 + k, 1.5], rows) for k, rows in enumerate(calls)])
+
+
+def test_rows_of_other_types_are_left_to_the_function() -> None:
+    code = code_of(records_of_rows, ([0.5, 1.5], ROWS))
+    for rows in (
+        [[1.0, 2.0, 0.5]],
+        [(1.0, 2, 0.5)],
+        [[1, 2, 0.5]],
+        [[1.0, 2]],
+        [[1.0, 2, 0.5, 1.0]],
+        [[1.0, None, 0.5]],
+    ):
+        assert code.value_and_grad([0.5, 1.5], rows) is None
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda row, rows: row.append(1.0),
+        lambda row, rows: row.__setitem__(0, 1.0),
+        lambda row, rows: row == [1.0, 2, 0.5],
+        lambda row, rows: row == (1.0, 2, 0.5),
+        lambda row, rows: row is rows[0],
+        lambda row, rows: row in rows,
+        lambda row, rows: {row: 1},
+        lambda row, rows: sorted(rows),
+        lambda row, rows: row + row,
+        lambda row, rows: isinstance(row, tuple),
+        lambda row, rows: bool(row),
+    ],
+)
+def test_what_lists_and_tuples_do_otherwise_is_refused(use: Callable[..., Any]) -> None:
+    def f(p: list[Any], rows: list[list[Any]]) -> Any:
+        total = p[0] * 1.0
+        for row in rows:
+            for _ in range(row[1]):
+                total = total * p[1]
+            if use(row, rows):
+                total = total * 2.0
+        return total
+
+    with pytest.raises(NotTypedError):
+        code_of(f, ([0.5, 1.5], [list(row) for row in ROWS]))

@@ -34,6 +34,7 @@ from .types import (
     Layout,
     ListType,
     NotTypedError,
+    Row,
     Static,
     Tuple,
     Type,
@@ -124,6 +125,12 @@ def kind_of(program: Program, thing: Any, key: Any) -> Type:
 
 
 def _list_kind(program: Program, items: Any, key: Any) -> Type:
+    if type(items) is list and _is_row(items):
+        program.saw_rows = True
+        if program.has_rows:
+            return _row_kind(program, items, key)
+    if program.has_rows and _are_rows(items):
+        return _given(program, key, [_row_kind(program, one, (key, "item")) for one in items], type(items))
     kinds = {bool: BOOL, int: INT, float: FLOAT, str: TEXT}
     types = set(map(type, items))
     if types <= kinds.keys():
@@ -133,6 +140,23 @@ def _list_kind(program: Program, items: Any, key: Any) -> Type:
     else:
         found = [kind_of(program, one, (key, "item")) for one in items]
     return _given(program, key, found, type(items))
+
+
+def _is_row(items: list[Any]) -> bool:
+    """Whether items have a type for each place: an int among floats, a list among numbers."""
+    reals = {float, Leaf}
+    sorts = {float if type(one) in reals or isinstance(one, Value) else type(one) for one in items if one is not None}
+    return len(sorts) > 1 and len(items) <= _LONG_TUPLE
+
+
+def _are_rows(items: Any) -> bool:
+    """Whether items are lists of as many items each, and some of them have a type for each place."""
+    lengths = {len(one) if type(one) is list else -1 for one in items}
+    return len(lengths) == 1 and -1 not in lengths and any(map(_is_row, items))
+
+
+def _row_kind(program: Program, items: list[Any], key: Any) -> Type:
+    return Row(tuple(kind_of(program, one, (key, i)) for i, one in enumerate(items)))
 
 
 def _array_kind(program: Program, array: NDArray[Any], key: Any) -> Type:

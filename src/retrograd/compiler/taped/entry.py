@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from .types import (
     ListType,
     NotTypedError,
     Optional,
+    Row,
     Static,
     Tuple,
     Type,
@@ -97,13 +99,17 @@ def written(function: FunctionType, arguments: Sequence[Any]) -> TapedProgram:
     Raises:
         NotTypedError: The function does what has no type, or what machine code cannot do.
     """
+    program = Program(PYTHON)
     try:
-        return _written(Program(PYTHON), function, arguments)
-    except NotTypedError as error:
-        try:
-            return _written(Program(PYTHON, has_tables=True), function, arguments)
-        except NotTypedError:
-            raise error from None
+        return _written(program, function, arguments)
+    except NotTypedError:
+        others = [Program(PYTHON, has_tables=True)]
+        if program.saw_rows:
+            others += [Program(PYTHON, tables, has_rows=True) for tables in (False, True)]
+        for other in others:
+            with contextlib.suppress(NotTypedError):
+                return _written(other, function, arguments)
+        raise
 
 
 def _written(program: Program, function: FunctionType, arguments: Sequence[Any]) -> TapedProgram:
@@ -171,7 +177,7 @@ def _read(f: Frame, kind: Type, cursor: str) -> Typed:
         return _either(f, cursor)
     if kind is BOOL:
         return Typed(BOOL, (f.w.emit(f"icmp ne i64 {f.w.load('i64', _word(f, cursor))}, 0"),))
-    if isinstance(kind, Tuple):
+    if isinstance(kind, (Tuple, Row)):
         items = [_read(f, item, cursor) for item in kind.items]
         return Typed(kind, tuple(part for item in items for part in item.parts))
     if isinstance(kind, Instance):

@@ -35,6 +35,7 @@ from .types import (
     ListType,
     NotTypedError,
     Optional,
+    Row,
     Tuple,
     Type,
     Union,
@@ -86,6 +87,8 @@ class Program:
         texts: The number of each text.
         text_tables: Functions of a text, and the types of what they give (source/library/texts.py), by what they are.
         has_tables: Whether dictionaries of numbers have no fields, so that those with other keys are of one type.
+        has_rows: Whether lists of few items of several types have a type for each item.
+        saw_rows: Whether there are such lists among the data.
         layouts: The attributes of the classes.
         data: The type of data outside of the function, by its place, and where in the context the entry puts it.
         routines: The functions that are called, by what their arguments are.
@@ -102,6 +105,8 @@ class Program:
 
     language: Language
     has_tables: bool = False
+    has_rows: bool = False
+    saw_rows: bool = False
     budget: Budget = field(default_factory=Budget)
     rows: Rows = field(default_factory=Rows)
     reads: Reads = field(default_factory=Reads)
@@ -183,8 +188,8 @@ def signature(kind: Type, around: tuple[Cell, ...] = ()) -> Any:
         cell = kind.cell.root()
         item = around.index(cell) if cell in around else signature(kind.item, (*around, cell))
         return kind.kind, kind.default, item
-    if isinstance(kind, Tuple):
-        return kind.kind, tuple(signature(one, around) for one in kind.items)
+    if isinstance(kind, (Tuple, Row)):
+        return type(kind), kind.kind, tuple(signature(one, around) for one in kind.items)
     if isinstance(kind, Optional):
         return Optional, signature(kind.item, around)
     if isinstance(kind, Bound):
@@ -514,7 +519,7 @@ class Frame:
             return Typed(kind, self.math.integer(value).parts)
         if kind is TRUTH and value.kind is BOOL:
             return Typed(kind, value.parts)
-        if isinstance(kind, Tuple) and isinstance(value.kind, Tuple):
+        if isinstance(kind, (Tuple, Row)) and type(value.kind) is type(kind):
             items = [self.converted(*pair) for pair in zip(split(value), kind.items, strict=True)]
             return Typed(kind, tuple(part for item in items for part in item.parts))
         if isinstance(kind, ListType) and isinstance(value.kind, ListType):
@@ -606,7 +611,7 @@ class Frame:
 
 def split(value: Typed) -> list[Typed]:
     """The items of a tuple."""
-    assert isinstance(value.kind, Tuple)
+    assert isinstance(value.kind, (Tuple, Row))
     if value.items is not None:
         return list(value.items)
     found, at = [], 0

@@ -33,6 +33,7 @@ from .types import (
     ListType,
     NotTypedError,
     Optional,
+    Row,
     Static,
     Tuple,
     Type,
@@ -83,7 +84,7 @@ def written_as(program: Program, kind: Type) -> tuple[Any, ...]:
     def each(kinds: Sequence[Type]) -> tuple[Any, ...]:
         return tuple(written_as(program, one) for one in kinds)
 
-    if isinstance(kind, Tuple):
+    if isinstance(kind, (Tuple, Row)):
         return _Code.TUPLE, kind.kind, each(kind.items)
     if isinstance(kind, ListType):
         if kind.dtype is not None:

@@ -89,6 +89,22 @@ class Tuple:
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """A list of few items of several types, which comes from outside, and which nothing changes: its items side by
+    side, as of a tuple."""
+
+    items: tuple[Type, ...]
+    kind: type = list
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return tuple(word for item in self.items for word in item.words)
+
+    def __str__(self) -> str:
+        return f"a list of {len(self.items)} items of several types"
+
+
+@dataclass(frozen=True, slots=True)
 class Closure:
     """A function in a function: where the variables are that it uses of the functions around it."""
 
@@ -280,7 +296,7 @@ class Iterated:
         return "an iterator"
 
 
-Type = Scalar | Static | Iterated | Tuple | Closure | Bound | Optional | ListType | Instance | Union
+Type = Scalar | Static | Iterated | Tuple | Row | Closure | Bound | Optional | ListType | Instance | Union
 
 #: So many classes and functions may meet in one variable.
 _MOST_OPTIONS = 12
@@ -346,6 +362,8 @@ def join(one: Type, other: Type) -> Type:
         if one.kind is not other.kind or len(one.items) != len(other.items):
             raise NotTypedError(f"{one} and {other} meet in one variable")
         return Tuple(_joined(one.items, other.items), one.kind)
+    if isinstance(one, Row) and isinstance(other, Row) and len(one.items) == len(other.items):
+        return Row(_joined(one.items, other.items))
     if isinstance(one, ListType) and isinstance(other, ListType) and _are_alike(one, other):
         one.cell.unite(other.cell)
         return one

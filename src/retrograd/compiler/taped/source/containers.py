@@ -28,6 +28,7 @@ from ..types import (
     Layout,
     ListType,
     NotTypedError,
+    Row,
     Tuple,
     Type,
     join,
@@ -49,8 +50,8 @@ def length(f: Frame, value: Typed) -> Typed:
     """What ``len`` gives."""
     if isinstance(value.kind, ListType):
         return Typed(INT, (f.w.load("i64", value.number),))
-    if isinstance(value.kind, Tuple) or (isinstance(value.kind, Instance) and value.kind.is_record):
-        count = len(value.kind.items if isinstance(value.kind, Tuple) else value.kind.layout.fields)
+    if isinstance(value.kind, (Tuple, Row)) or (isinstance(value.kind, Instance) and value.kind.is_record):
+        count = len(value.kind.layout.fields if isinstance(value.kind, Instance) else value.kind.items)
         return Typed(INT, (str(count),), known=count)
     if value.kind is TEXT:
         return of_text(f, value, "len", len, INT)
@@ -141,7 +142,7 @@ def item_of(f: Frame, of: Typed, index: Typed) -> Typed:
         return item_of_text(f, of, index)
     if isinstance(of.kind, Instance) and of.kind.is_record:
         return _item_of_record(f, of, index)
-    if isinstance(of.kind, Tuple):
+    if isinstance(of.kind, (Tuple, Row)):
         if isinstance(index.known, int) and -len(of.kind.items) <= index.known < len(of.kind.items):
             return split(of)[index.known]
         return item_of_tuple(f, of, index)
@@ -167,7 +168,7 @@ def _item_of_record(f: Frame, of: Typed, key: Typed) -> Typed:
 
 
 def item_of_tuple(f: Frame, of: Typed, index: Typed) -> Typed:
-    assert isinstance(of.kind, Tuple)
+    assert isinstance(of.kind, (Tuple, Row))
     kind: Type = UNKNOWN
     for one in of.kind.items:
         kind = join(kind, one)

@@ -25,6 +25,7 @@ from ..types import (
     Iterated,
     ListType,
     NotTypedError,
+    Row,
     Static,
     Tuple,
     is_number,
@@ -79,9 +80,11 @@ def loop(f: Frame, over: Typed, body: Body, otherwise: Callable[[], object] | No
 
 
 def _iterated(f: Frame, over: Typed) -> Typed:
-    """What ``__iter__`` of an instance gives; the letters of a text that is part of the program."""
+    """What ``__iter__`` of an instance gives; the letters of a text that is part of the program; the items of a row."""
     if isinstance(over.known, str) and over.kind is TEXT:
         return tuple_of([Typed(TEXT, (str(f.program.text(one)),), known=one) for one in over.known])
+    if isinstance(over.kind, Row):
+        return tuple_of(split(over))
     if not isinstance(over.kind, Instance) or over.kind.is_record:
         return over
     thing = f.program.reads.attribute(over.kind.layout.kind, "__iter__")[1]
