@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -230,3 +232,65 @@ def test_what_lists_and_tuples_do_otherwise_is_refused(use: Callable[..., Any]) 
 
     with pytest.raises(NotTypedError):
         code_of(f, ([0.5, 1.5], [list(row) for row in ROWS]))
+
+
+# --- items that a condition names, and counts ------------------------------------------------------------------------
+
+
+def test_a_condition_chooses_the_key() -> None:
+    """The items of a dictionary have types of their own: that of the two keys counts."""
+
+    def f(model: dict[str, Any], flags: list[bool]) -> Any:
+        total = 0.0
+        for flag in flags:
+            total = total + model["shear" if flag else "stretch"] * model["wind"][0 if flag else 1]
+        return total
+
+    model = {"stretch": 1.5, "shear": 0.5, "wind": [0.25, 2.0]}
+    assert_same(f, [(model, [True, False, False]), (model, [False]), (model, [])])
+
+
+def test_counts_number_what_comes() -> None:
+    """As the ties of events that are at one time are broken."""
+
+    class Agenda:
+        def __init__(self, start: int) -> None:
+            self.events: list[Any] = []
+            self.ticket, self.tens = itertools.count(), itertools.count(start, 10)
+
+        def add(self, time: float, kind: int) -> None:
+            heapq.heappush(self.events, (time, next(self.ticket), kind, next(self.tens)))
+
+    def f(p: list[Any], times: list[float]) -> Any:
+        agenda = Agenda(3)
+        for kind, time in enumerate(times):
+            agenda.add(time, kind)
+        total, weight = p[0] * 0.0, p[1]
+        while agenda.events:
+            time, ticket, kind, ten = heapq.heappop(agenda.events)
+            total = total + weight * (time + ticket) + ten
+            weight = weight * p[0]
+            if kind % 3 == 1 and ticket < 9:
+                agenda.add(time, kind + 2)
+        return total
+
+    assert_same(f, [([0.5, 1.5], [1.0, 0.5, 1.0, 1.0]), ([0.9, -1.5], [2.0, 2.0]), ([0.9, 0.5], [0.0, 0.5, 0.0])])
+
+
+def test_counts_that_a_loop_goes_over_and_that_come_from_outside_are_refused() -> None:
+    outside = itertools.count()
+
+    def kept(p: list[Any], n: int) -> Any:
+        return p[0] * next(outside) * n
+
+    def looped(p: list[Any], n: int) -> Any:
+        total = p[0] * 1.0
+        for i in itertools.count():
+            if i >= n:
+                break
+            total = total * p[0]
+        return total
+
+    for function in (kept, looped):
+        with pytest.raises(NotTypedError):
+            code_of(function, ([0.5], 3))

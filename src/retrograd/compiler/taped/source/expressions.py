@@ -224,6 +224,8 @@ def _subscript(f: Frame, node: ast.Subscript) -> Typed:
     if isinstance(of.kind, Instance) and not of.kind.is_record:
         thing = f.program.reads.attribute(of.kind.layout.kind, "__getitem__")[1]
         return f.call(node, thing, [of, f.settled(f.evaluated(node.slice))], {})
+    if isinstance(node.slice, ast.IfExp) and isinstance(of.kind, Instance):  # a record
+        return _either(f, node.slice, lambda key: item_of(f, of, f.evaluated(key)))
     return item_of(f, of, f.evaluated(node.slice))
 
 
@@ -332,14 +334,19 @@ def _unary(f: Frame, node: ast.UnaryOp) -> Typed:
 
 
 def _if_expression(f: Frame, node: ast.IfExp) -> Typed:
+    return _either(f, node, f.evaluated)
+
+
+def _either(f: Frame, node: ast.IfExp, write: Callable[[ast.expr], Typed]) -> Typed:
+    """What ``write`` makes of one arm or of the other."""
     test = condition(f, node.test)
     if test.known is not None:
-        return f.evaluated(node.body if test.known else node.orelse)
+        return write(node.body if test.known else node.orelse)
     yes, no, end = f.w.name("yes"), f.w.name("no"), f.w.name("end")
     f.w.branch(test.number, yes, no)
     sides: list[tuple[str, Callable[[], Typed]]] = [
-        (yes, lambda: f.evaluated(node.body)),
-        (no, lambda: f.evaluated(node.orelse)),
+        (yes, lambda: write(node.body)),
+        (no, lambda: write(node.orelse)),
     ]
     return choice(f, (f.path, id(node)), sides, end)
 

@@ -434,6 +434,8 @@ def _iter(f: Frame, node: ast.Call) -> Typed:
 
 def _next(f: Frame, node: ast.Call) -> Typed:
     over, *default = (f.evaluated(one) for one in node.args)
+    if isinstance(over.kind, Instance) and not over.kind.is_record and not default:
+        return f.call(node, f.program.reads.attribute(over.kind.layout.kind, "__next__")[1], [over], {})
     if not isinstance(over.kind, Iterated) or (over.kind.run is None and not over.kind.is_iterator):
         raise NotTypedError("it calls next() of what is no generator")
     return reductions.first(f, node, over, f.settled(default[0]) if default else None)

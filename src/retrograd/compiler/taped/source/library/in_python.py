@@ -389,7 +389,20 @@ def _star_map(function: Callable[..., Any], rows: Iterable[Any]) -> Iterator[Any
 
 
 #: Generators for classes of itertools, by how many arguments they are given.
+class _Count:
+    """``itertools.count(start, step)``, of which ``next`` alone is asked."""
+
+    def __init__(self, start: Any = 0, step: Any = 1) -> None:
+        self._next, self._step = start, step
+
+    def __next__(self) -> Any:
+        found = self._next
+        self._next = found + self._step
+        return found
+
+
 ITERTOOLS: dict[tuple[Any, int], Any] = {
+    **dict.fromkeys([(itertools.count, 0), (itertools.count, 1), (itertools.count, 2)], _Count),
     (itertools.accumulate, 1): _accumulate,
     (itertools.accumulate, 2): _accumulate_by,
     (itertools.chain, 2): _chain_two,
