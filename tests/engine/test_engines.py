@@ -117,6 +117,8 @@ def run(engine: ModuleType, leaves: list[float], steps: list[tuple[Any, ...]]) -
                 values.append(y[-1] if isinstance(y, list) else y)
             else:
                 xs = [values[i % len(values)] if isinstance(i, int) else i for i in operands]
+                if name == "copysign" and math.isnan(getattr(xs[1], "data", xs[1])):  # its sign is any (IEEE 754, 6.3)
+                    continue
                 values.append(engine.apply(name, *xs))
         root = values[-1]
         root.backward(1.5)

@@ -26,7 +26,6 @@ from .types import (
     NUMPY_INT,
     TRUTH,
     UNKNOWN,
-    Bound,
     Cell,
     Closure,
     Instance,
@@ -45,6 +44,7 @@ from .types import (
     is_unkept,
     is_whole,
     join,
+    signature,
 )
 from .versions import with_versions
 
@@ -180,22 +180,6 @@ class Program:
         layouts = [(dict(one.fields), one.is_given) for one in self.layouts.values()]
         inlined = [dict(kinds) for kinds in self.inlined.values()]
         return cells, routines, layouts, inlined, dict(self.results), dict(self.data)
-
-
-def signature(kind: Type, around: tuple[Cell, ...] = ()) -> Any:
-    """What two types have in common that one routine can take; ``around``: the lists that the type is inside of."""
-    if isinstance(kind, ListType):
-        cell = kind.cell.root()
-        item = around.index(cell) if cell in around else signature(kind.item, (*around, cell))
-        return kind.kind, kind.default, item
-    if isinstance(kind, (Tuple, Row)):
-        return type(kind), kind.kind, tuple(signature(one, around) for one in kind.items)
-    if isinstance(kind, Optional):
-        return Optional, signature(kind.item, around)
-    if isinstance(kind, Bound):
-        parts = (kind.function, *kind.items)
-        return Bound, kind.names, tuple(signature(one, around) for one in parts)
-    return kind
 
 
 @dataclass(eq=False, slots=True)

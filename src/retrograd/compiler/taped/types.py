@@ -13,8 +13,8 @@ from typing import Any
 __all__ = [
     *("BOOL", "BOUNDED", "COUNTER", "EITHER", "FLOAT", "INT", "MEMBER", "MIXED", "NONE", "NUMPY", "NUMPY_INT", "TEXT"),
     *("TRUTH", "UNKNOWN", "VALUE", "Bound", "Cell", "Closure", "Instance", "Iterated", "Layout", "ListType"),
-    *("NotTypedError", "Optional", "Static", "Tuple", "Type", "Union", "is_number", "is_plain", "is_real", "is_unkept"),
-    *("is_whole", "join"),
+    *("NotTypedError", "Optional", "Row", "Static", "Tuple", "Type", "Union", "is_number", "is_plain", "is_real"),
+    *("is_unkept", "is_whole", "join", "signature"),
 ]
 
 
@@ -332,6 +332,22 @@ def is_number(kind: Type) -> bool:
 def is_whole(kind: Type) -> bool:
     """Whether it is an int or a bool, which lies in memory as one."""
     return kind in (INT, BOOL, NUMPY_INT)
+
+
+def signature(kind: Type, around: tuple[Cell, ...] = ()) -> Any:
+    """What two types have in common that one routine can take; ``around``: the lists that the type is inside of."""
+    if isinstance(kind, ListType):
+        cell = kind.cell.root()
+        item = around.index(cell) if cell in around else signature(kind.item, (*around, cell))
+        return kind.kind, kind.default, item
+    if isinstance(kind, (Tuple, Row)):
+        return type(kind), kind.kind, tuple(signature(one, around) for one in kind.items)
+    if isinstance(kind, Optional):
+        return Optional, signature(kind.item, around)
+    if isinstance(kind, Bound):
+        parts = (kind.function, *kind.items)
+        return Bound, kind.names, tuple(signature(one, around) for one in parts)
+    return kind
 
 
 def join(one: Type, other: Type) -> Type:
