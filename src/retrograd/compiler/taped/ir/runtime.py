@@ -253,7 +253,10 @@ define internal i64 @hashed(i64 %so.far, i64 %bits) alwaysinline {{
   %both = xor i64 %so.far, %bits
   %times = mul i64 %both, -7046029254386353131
   %high = lshr i64 %times, 32
-  %found = xor i64 %times, %high
+  %mixed = xor i64 %times, %high
+  %again = mul i64 %mixed, -7046029254386353131
+  %higher = lshr i64 %again, 29
+  %found = xor i64 %again, %higher
   ret i64 %found
 }}
 
