@@ -69,15 +69,15 @@ class TierUp:
         tier: Tier,
         causes: Counter[Cause],
         installed: Callable[[], None],
-        is_slow: Callable[[int], None],
+        offer_rival: Callable[[int], None],
     ) -> None:
         """Raises MissingExtraError if the caller chose the LLVM tier and llvmlite is not installed.
 
-        ``installed``: called when a program may have machine code that it had not. ``is_slow``: called with a program
-        that runs often, slowly as yet, before its machine code is made.
+        ``installed``: called when a program may have machine code that it had not. ``offer_rival``: called with a
+        program that runs often, slowly as yet, before its machine code is made.
         """
         self._cache, self._tier, self._causes = cache, tier, causes
-        self._installed, self._is_slow = installed, is_slow
+        self._installed, self._offer_rival = installed, offer_rival
         self._compiled: set[tuple[int, int]] = set()
         self._scalar: set[int] = set()  # specializations that calls and batches run in code of the whole graph
         self._notified = False
@@ -128,7 +128,7 @@ class TierUp:
         try:
             fact = self._fact(number)
             if self._tier == "auto" and batch < 2 and _is_slow(fact):
-                self._is_slow(number)
+                self._offer_rival(number)
             if fact["ties"] and batch != GROUP:
                 self._compile_scalar(number, fact, run)
                 return

@@ -82,7 +82,7 @@ class Tuple:
 
     @property
     def words(self) -> tuple[str, ...]:
-        return tuple(word for item in self.items for word in item.words)
+        return _side_by_side(self.items)
 
     def __str__(self) -> str:
         return f"a tuple of {len(self.items)}" if self.kind is tuple else f"a {self.kind.__name__}"
@@ -98,7 +98,7 @@ class Row:
 
     @property
     def words(self) -> tuple[str, ...]:
-        return tuple(word for item in self.items for word in item.words)
+        return _side_by_side(self.items)
 
     def __str__(self) -> str:
         return f"a list of {len(self.items)} items of several types"
@@ -134,7 +134,7 @@ class Bound:
 
     @property
     def words(self) -> tuple[str, ...]:
-        return tuple(word for one in (self.function, *self.items) for word in one.words)
+        return _side_by_side((self.function, *self.items))
 
     def __str__(self) -> str:
         return "a function with some of its arguments"
@@ -303,6 +303,11 @@ _MOST_OPTIONS = 12
 
 _REAL = (FLOAT, MIXED, NUMPY, VALUE, EITHER)
 _PLAIN = (FLOAT, MIXED, NUMPY)
+
+
+def _side_by_side(items: Sequence[Type]) -> tuple[str, ...]:
+    """The words of several things, one after the other."""
+    return tuple(word for item in items for word in item.words)
 
 
 def is_real(kind: Type) -> bool:
