@@ -227,6 +227,7 @@ PyObject* install_graph(PyObject* object, PyObject* args) {
     entry->idle.clear();
     if (entry->ties.are_many()) entry->contest = Contest();  // vector instructions round otherwise
   }
+  self_of(object)->rival->again();
   entry->milliseconds.emplace_back("llvm", milliseconds);
   without_gil([&] {
     if (entry->graph.size() >= kNotKept) entry->graph.pack();
@@ -299,6 +300,7 @@ PyObject* install(PyObject* object, PyObject* args) {
   if (!entry->keeps || PyList_Append(entry->keeps.get(), keep) < 0) return nullptr;
   machine->install(pass, {reinterpret_cast<MachineCode::Function>(static_cast<uintptr_t>(address)), numbers_in(bases),
                           calls, static_cast<size_t>(bytes)});
+  self_of(object)->rival->again();
   auto& passes = entry->milliseconds;
   if (passes.empty() || std::string_view(passes.back().first) != "llvm") passes.emplace_back("llvm", 0.0);
   passes.back().second += milliseconds;

@@ -13,6 +13,8 @@ class Rival {
  public:
   // Code that may be faster than the programs; none for null.
   void set(Ref code) { *this = Rival(std::move(code)); }
+  // A program has become faster: calls are to tell again which is.
+  void again() { set(std::move(code_)); }
   PyObject* code() const { return code_.get(); }
 
   // A call begins. Whether it is timed.

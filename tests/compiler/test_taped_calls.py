@@ -403,13 +403,3 @@ def test_not_all_programs_are_listed() -> None:
     assert len(stats.programs) == 12
     assert str(stats).count(" nodes,") == 8
     assert "  4 more programs: 8 hits" in str(stats)
-
-
-def test_code_competes_again_when_a_program_has_become_faster(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may have led where the program was interpreted; a program with machine code may be faster."""
-    asked: list[taped_calls.TapedCalls] = []
-    monkeypatch.setattr(taped_calls.TapedCalls, "compete_again", lambda self: asked.append(self))
-    compiled = rg.compile(lambda p: p * p, tier="llvm")
-    assert not asked
-    assert compiled.value_and_grad(2.0) == (4.0, 4.0)
-    assert asked

@@ -126,6 +126,28 @@ def test_backward_inside_no_grad_is_refused_with_a_rival() -> None:
     assert stiffness.grad == before
 
 
+def test_machine_code_of_a_program_takes_over_from_a_rival_that_leads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which is faster was seen before there was any."""
+    places, stiffness = drawn(4), rg.Value(0.4)
+    compiled = rg.compile(lambda places: contacts(stiffness, places))
+    compiled.backward(places)
+    hot(compiled)
+    (code,) = code_of(compiled)
+    for _ in range(CALLS):
+        before = code.answers
+        compiled.backward(places)
+        if code.answers > before:
+            break
+    assert code.answers > before
+    assert compiled.stats().programs[0].tier != "llvm"
+    monkeypatch.undo()
+    hot(compiled)
+    assert compiled.stats().programs[0].tier == "llvm"
+    before = code.answers
+    compiled.backward(places)
+    assert code.answers == before
+
+
 def test_small_and_regular_programs_have_no_rival() -> None:
     small, regular = {"nodes": 1_000, "instructions": 1_000}, {"nodes": 100_000, "instructions": 100}
     slow = {"nodes": 100_000, "instructions": 5_000}

@@ -127,7 +127,7 @@ class Specializer:
         self.captured: CapturedState = CapturedState(cache, function, self._notices)
         interpreted = options.exact and options.tier == "auto"
         tier = "interpreter" if interpreted else options.tier
-        self.tier_up: TierUp = TierUp(cache, tier, causes, taped.compete_again, self._offer_taped)
+        self.tier_up: TierUp = TierUp(cache, tier, causes, self._offer_taped)
         self._tolerance = 0.0 if options.exact else TOLERANCE
         self._codes: dict[tuple[Any, ...], int] = {}  # numbers of converted code, and of what it reads
         self._untraceable, self._storm = Untraceable(), Storm(cache)

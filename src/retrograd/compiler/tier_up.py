@@ -68,16 +68,14 @@ class TierUp:
         cache: SpecializationCache,
         tier: Tier,
         causes: Counter[Cause],
-        installed: Callable[[], None],
         offer_rival: Callable[[int], None],
     ) -> None:
         """Raises MissingExtraError if the caller chose the LLVM tier and llvmlite is not installed.
 
-        ``installed``: called when a program may have machine code that it had not. ``offer_rival``: called with a
-        program that runs often, slowly as yet, before its machine code is made.
+        ``offer_rival``: called with a program that runs often, slowly as yet, before its machine code is made.
         """
         self._cache, self._tier, self._causes = cache, tier, causes
-        self._installed, self._offer_rival = installed, offer_rival
+        self._offer_rival = offer_rival
         self._compiled: set[tuple[int, int]] = set()
         self._scalar: set[int] = set()  # specializations that calls and batches run in code of the whole graph
         self._notified = False
@@ -154,7 +152,6 @@ class TierUp:
             self._causes[Cause(Reason.CODE_GENERATION_FAILED, f"{type(error).__name__}: {error}".splitlines()[0])] += 1
         finally:
             self._cache.wait_for_code(number, sys.maxsize)  # no longer
-            self._installed()
 
     def _compile_group(self, number: int, fact: dict[str, Any], run: Run) -> None:
         """Write scalar code for calls side by side, where scalar code is written."""

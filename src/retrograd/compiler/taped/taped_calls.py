@@ -88,13 +88,6 @@ class TapedCalls:
         if _ONE_IN * members >= of and not self._batches:
             self._batches = _BATCHES
 
-    def compete_again(self) -> None:
-        """Programs may be faster than before: runs are to tell which is, even where code has been."""
-        for code in self._codes:
-            if code.is_plain:
-                self._cache.compete(code.code)
-                break
-
     @property
     def is_being_made(self) -> bool:
         """Whether code is being compiled, and there is no other."""
