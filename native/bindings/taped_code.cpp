@@ -28,37 +28,34 @@ using Put = TypedData::Put;
 // run(context, words, leaves, out): nonzero where the function itself must run.
 using Run = int (*)(int64_t*, const uint64_t*, const double*, int64_t*);
 
-// A local derivative on the tape: by which node, and of which. Those of a node follow each other.
-struct Term {
-  double derivative;
-  uint32_t by, of;
-};
+// sweep(first, last, nodes, adjoints): from the end of the tape to its beginning; so many nodes have numbers.
+using Sweep = void (*)(const uint32_t*, const uint32_t*, int64_t, double*);
 
-// The words of a context, as in arithmetic.py; others follow.
-enum ContextWord : uint8_t { TAPE, MASK, TERMS, NODES, FREE, END, FUEL, DEPTH, STACK, KNOWN_WORDS };
+// The words of a context, as in context.py; others follow.
+enum ContextWord : uint8_t { TAPE, MASK, USED, NODES, FREE, END, FUEL, DEPTH, STACK, KNOWN_WORDS };
 
-// How many terms and words of lists there is room for at first, and at most; how many iterations of loops there may be;
-// and how deep functions may call themselves: Python stops at a thousand.
-// Behind the terms there is room for those of one more node.
-constexpr size_t kTerms = 1 << 14, kOfANode = 64, kMostTerms = 1 << 25, kWords = 1 << 14, kMostWords = 1 << 25;
+// How many words of the tape and of lists there is room for at first, and at most; how many iterations of loops there
+// may be; and how deep functions may call themselves: Python stops at a thousand.
+// Behind the end of the tape there is room for one more node.
+constexpr size_t kTape = 1 << 16, kOfANode = 256, kMostTape = 1 << 27, kWords = 1 << 14, kMostWords = 1 << 25;
 constexpr int64_t kFuel = 1 << 28, kDepth = 400;
 // So many answers are compared with the function, and then those whose number is a power of four.
 constexpr size_t kCompared = 4;
-// A run of more terms or iterations than this lets other threads go on.
-constexpr int64_t kLong = 20'000;
+// A run of more words of the tape and iterations than this lets other threads go on.
+constexpr int64_t kLong = 50'000;
 
 // A tape, memory for lists, and adjoints. Each run has one of its own.
 struct Memory {
   std::vector<int64_t> context;
-  std::vector<Term> tape = std::vector<Term>(kTerms + kOfANode);
+  std::vector<uint32_t> tape = std::vector<uint32_t>(kTape + kOfANode);
   std::vector<uint64_t> lists = std::vector<uint64_t>(kWords);
   std::vector<double> adjoints;
 
-  size_t terms() const { return tape.size() - kOfANode; }
+  size_t room() const { return tape.size() - kOfANode; }
   // Nothing is on the tape but the leaves.
   void begin(size_t leaves) {
     const int64_t words[KNOWN_WORDS] = {address(tape.data()),
-                                        static_cast<int64_t>(terms()) - 1,
+                                        static_cast<int64_t>(room()) - 1,
                                         0,
                                         static_cast<int64_t>(leaves),
                                         address(lists.data()),
@@ -129,6 +126,7 @@ class Loaded {
   bool sweep_in(Memory& memory, size_t root, size_t leaves, std::vector<double>& gradients);
 
   Run run_ = nullptr;
+  Sweep sweep_ = nullptr;
   size_t words_ = 0;
   std::vector<DataType> types_;  // of data, then of arguments
   std::vector<Ref> getters_;     // of data
@@ -137,21 +135,22 @@ class Loaded {
   Ref is_equal_, leaf_type_;
   Ref keeps_;  // what owns the machine code
   std::vector<std::unique_ptr<Memory>> unused_;
-  int64_t last_ = 0;  // how many terms and iterations the last run took
+  int64_t last_ = 0;  // how many words of the tape and iterations the last run took
 };
 
 // --- reading what Python gives -----------------------------------------------------------------------------------
 
 bool Loaded::parse(PyObject* args) {
-  unsigned long long run;
+  unsigned long long run, sweep;
   Py_ssize_t words;
   PyObject *types, *getters, *items, *attributes, *sizes, *is_equal, *leaf_type, *keeps;
-  if (!PyArg_ParseTuple(args, "KnO!O!O!O!O!OOO:TapedCode", &run, &words, &PyTuple_Type, &types, &PyTuple_Type, &getters,
-                        &PyTuple_Type, &items, &PyTuple_Type, &attributes, &PyTuple_Type, &sizes, &is_equal, &leaf_type,
-                        &keeps)) {
+  if (!PyArg_ParseTuple(args, "KKnO!O!O!O!O!OOO:TapedCode", &run, &sweep, &words, &PyTuple_Type, &types, &PyTuple_Type,
+                        &getters, &PyTuple_Type, &items, &PyTuple_Type, &attributes, &PyTuple_Type, &sizes, &is_equal,
+                        &leaf_type, &keeps)) {
     return false;
   }
   run_ = reinterpret_cast<Run>(static_cast<uintptr_t>(run));
+  sweep_ = reinterpret_cast<Sweep>(static_cast<uintptr_t>(sweep));
   words_ = static_cast<size_t>(words);
   for (Py_ssize_t i = 0; i < PyTuple_Size(getters); ++i) getters_.push_back(Ref::borrow(PyTuple_GetItem(getters, i)));
   is_equal_ = Ref::borrow(is_equal);
@@ -264,7 +263,7 @@ std::optional<Outcome> Loaded::run(const TypedData& data, bool wants_gradients) 
   } else {
     work();
   }
-  last_ = memory->context[TERMS] + kFuel - memory->context[FUEL];
+  last_ = memory->context[USED] + kFuel - memory->context[FUEL];
   unused_.push_back(std::move(memory));
   failures += !done;
   return done ? std::optional(std::move(outcome)) : std::nullopt;
@@ -275,29 +274,12 @@ bool Loaded::run_in(Memory& memory, const TypedData& data, int64_t (&out)[2]) {
   for (;;) {
     memory.begin(data.leaves().size());
     const int status = run_(memory.context.data(), data.words().data(), data.leaves().data(), out);
-    const auto terms = static_cast<size_t>(memory.context[TERMS]);
+    const auto used = static_cast<size_t>(memory.context[USED]);
     const bool lacks_words = memory.context[END] == 0;
-    if (!lacks_words && terms <= memory.terms()) return status == 0;
-    if (terms > kMostTerms || (lacks_words && memory.lists.size() >= kMostWords)) return false;
-    memory.tape.resize(std::max(memory.terms(), std::bit_ceil(terms)) + kOfANode);
+    if (!lacks_words && used <= memory.room()) return status == 0;
+    if (used > kMostTape || (lacks_words && memory.lists.size() >= kMostWords)) return false;
+    memory.tape.resize(std::max(memory.room(), std::bit_ceil(used)) + kOfANode);
     if (lacks_words) memory.lists.resize(4 * memory.lists.size());
-  }
-}
-
-// Goes back over the terms: adjoints[by] += derivative * adjoints[of]. As in the engine, an adjoint of 0 adds nothing,
-// even if the derivative is infinite.
-void sweep(const Term* first, const Term* term, double* adjoints) {
-  while (term > first) {
-    const uint32_t of = term[-1].of;
-    const double adjoint = adjoints[of];
-    if (adjoint == 0.0) {
-      while (term > first && term[-1].of == of) --term;
-      continue;
-    }
-    do {
-      --term;
-      adjoints[term->by] += term->derivative * adjoint;
-    } while (term > first && term[-1].of == of);
   }
 }
 
@@ -307,7 +289,7 @@ bool Loaded::sweep_in(Memory& memory, size_t root, size_t leaves, std::vector<do
   double* adjoints = memory.adjoints.data();
   if (root) {
     adjoints[root] = 1.0;
-    sweep(memory.tape.data(), memory.tape.data() + memory.context[TERMS], adjoints);
+    sweep_(memory.tape.data(), memory.tape.data() + memory.context[USED], memory.context[NODES], adjoints);
   }
   gradients.assign(adjoints + 1, adjoints + 1 + leaves);
   return std::all_of(gradients.begin(), gradients.end(), [](double one) { return std::isfinite(one); });

@@ -71,7 +71,9 @@ Put TypedData::put(const DataType& type, PyObject* thing) {
     case DataType::BOOL: return PyBool_Check(thing) ? word(thing == Py_True) : Put::OF_ANOTHER_TYPE;
     case DataType::VALUE: return leaf(thing);
     case DataType::EITHER:
+    case DataType::ANY_NUMBER:
       if (takes_variables_ || is_value(thing) || Py_TYPE(thing) == leaf_type_) return leaf(thing);
+      if (type.code == DataType::EITHER && !PyFloat_CheckExact(thing)) return Put::OF_ANOTHER_TYPE;
       word(0);
       return mixed(thing);
     case DataType::TEXT: return PyUnicode_CheckExact(thing) ? text(type, thing) : Put::OF_ANOTHER_TYPE;

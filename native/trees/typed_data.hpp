@@ -18,6 +18,7 @@ struct DataType {
     BOOL,
     VALUE,
     EITHER,
+    ANY_NUMBER,
     TEXT,      // the numbers of the texts that the code knows, a dictionary
     NUMBERED,  // a function that gives the number, or None
     NONE,

@@ -2825,6 +2825,7 @@ class TapedCode:
     def __new__(
         cls,
         run: int,
+        sweep: int,
         words: int,
         types: tuple[Any, ...],
         getters: tuple[Callable[[], Any], ...],

@@ -161,7 +161,7 @@ def test_an_infinite_derivative_that_nothing_reaches_adds_nothing() -> None:
         total = p * p
         for i in range(k):
             root = rm.sqrt(p - 2.0)
-            total = total + root * 0.0 if i == 1 else total * 1.5
+            total = total + root * root * 0.0 if i == 1 else total * 1.5
         return total
 
     compiled = rg.compile(f, tier="llvm")

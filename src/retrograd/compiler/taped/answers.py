@@ -17,14 +17,14 @@ from ..comparison import TOLERANCE
 from .code import loaded
 from .constants import leaf_numbers
 from .entry import TapedProgram, positional, written
-from .types import BOOL, EITHER, FLOAT, INT, VALUE, NotTypedError
+from .types import ANY_NUMBER, BOOL, EITHER, FLOAT, INT, VALUE, NotTypedError
 from .versions import as_written
 
 __all__ = ["Answers", "program_of"]
 
 _PLAIN: dict[Any, Any] = {FLOAT: float, INT: int, BOOL: bool}
 #: What a plain call may give; of others it is not known what they are in Python.
-_RETURNED = frozenset([*_PLAIN, VALUE, EITHER])
+_RETURNED = frozenset([*_PLAIN, VALUE, EITHER, ANY_NUMBER])
 
 
 def program_of(

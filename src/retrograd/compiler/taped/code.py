@@ -24,11 +24,12 @@ def loaded(program: TapedProgram, compiled: bytes) -> TapedCode:
     """
     from ..._native import TapedCode  # the reference engine has none, and compiles nothing
 
-    machine_code = load(compiled, ("run",))
+    machine_code = load(compiled, ("run", "sweep"))
     followed, addresses = program.program, machine_code.addresses
     kinds = (*(kind for kind, _ in followed.data.values()), *program.kinds)
     return TapedCode(
         addresses["run"],
+        addresses["sweep"],
         program.words,
         tuple(written_as(followed, kind) for kind in kinds),
         tuple(followed.reads.data[key] for key in followed.data),

@@ -12,13 +12,15 @@ from typing import Any
 from ..calls.argument_order import written_by_user
 from .constants import kind_of
 from .frame import Frame, Program
-from .ir.arithmetic import CONTEXT, Typed
+from .ir.arithmetic import Typed
+from .ir.context import CONTEXT
 from .ir.runtime import RUNTIME
 from .source.containers import new_instance, store_field
 from .source.language import PYTHON
 from .source.library.texts import tables_of
 from .source.memory import counted, item_place, new_list
 from .types import (
+    ANY_NUMBER,
     BOOL,
     EITHER,
     MIXED,
@@ -51,7 +53,7 @@ class TapedProgram:
     """The code of a function for arguments of some types.
 
     Attributes:
-        text: LLVM IR, with the function ``run``.
+        text: LLVM IR, with the functions ``run`` and ``sweep``.
         program: What it was made of.
         kinds: The types of the arguments.
         result: The type of the result.
@@ -122,7 +124,7 @@ def _written(program: Program, function: FunctionType, arguments: Sequence[Any])
         state = program.state()
         if state == before:
             routines = "\n".join(one.text for one in program.routines.values())
-            text = "\n".join([RUNTIME, tables_of(program), program.rows.text, routines, entry])
+            text = "\n".join([RUNTIME, tables_of(program), program.rows.text, routines, entry, program.tape.sweep()])
             words = len(CONTEXT) + sum(len(kind.words) for kind, _ in program.data.values())
             return TapedProgram(text, program, kinds, result, words)
     raise NotTypedError("its types do not settle")
@@ -143,10 +145,10 @@ def _entry(program: Program, function: FunctionType, kinds: Sequence[Type]) -> t
         if not is_number(kind):
             raise NotTypedError(f"it returns {kind}")
         number = f.math.real(result)
-        if kind in (MIXED, EITHER):
+        if kind in (MIXED, ANY_NUMBER):
             f.math.refuse_negative_zero(number.number)
         f.w.store("double", number.number, "%out")
-        node = result.parts[1] if kind in (VALUE, EITHER) else "0"
+        node = result.parts[1] if kind in (VALUE, EITHER, ANY_NUMBER) else "0"
         f.w.store("i64", f.w.emit(f"zext i32 {node} to i64"), f.w.at("%out", 1))
     f.w.line("ret i32 0")
     head = "define i32 @run(ptr noalias %context, ptr noalias %buffer, ptr noalias %leaves, ptr noalias %out)"
@@ -173,8 +175,8 @@ def _read(f: Frame, kind: Type, cursor: str) -> Typed:
         return Typed(kind)
     if kind is VALUE:
         return _leaf(f, f.w.load("i64", _word(f, cursor)), VALUE)
-    if kind is EITHER:
-        return _either(f, cursor)
+    if kind in (EITHER, ANY_NUMBER):
+        return _either(f, kind, cursor)
     if kind is BOOL:
         return Typed(BOOL, (f.w.emit(f"icmp ne i64 {f.w.load('i64', _word(f, cursor))}, 0"),))
     if isinstance(kind, (Tuple, Row)):
@@ -209,14 +211,14 @@ def _chosen(f: Frame, kind: Type, test: str, yes: Any, no: Any) -> Typed:
     return f.get(variable)
 
 
-def _either(f: Frame, cursor: str) -> Typed:
+def _either(f: Frame, kind: Type, cursor: str) -> Typed:
     index = f.w.load("i64", _word(f, cursor))
     return _chosen(
         f,
-        EITHER,
+        kind,
         f.w.emit(f"icmp ne i64 {index}, 0"),
-        lambda: _leaf(f, index, EITHER),
-        lambda: Typed(EITHER, (f.w.load("double", _word(f, cursor)), "0")),
+        lambda: _leaf(f, index, kind),
+        lambda: Typed(kind, (f.w.load("double", _word(f, cursor)), "0")),
     )
 
 

@@ -14,11 +14,13 @@ from typing import Any
 
 from ..guards.libraries import is_library
 from ..if_conversion.rewriting.tree import leaves
-from .ir.arithmetic import CONTEXT, Arithmetic, Typed
+from .ir.arithmetic import Arithmetic, Typed
+from .ir.context import CONTEXT
 from .ir.rows import Rows
+from .ir.tape import Tape
 from .ir.writer import Budget, Writer
 from .reads import Reads
-from .syntax import definition_of, is_endless, names_around, names_assigned, names_used, place_key
+from .syntax import definition_of, is_endless, names_around, names_assigned, names_used, place_key, read_once
 from .types import (
     BOOL,
     INT,
@@ -83,6 +85,7 @@ class Program:
         language: What writes their statements and expressions.
         budget: How much may still be written.
         rows: The rows of the op table that they compute.
+        tape: The records that they write.
         reads: What they read besides their arguments.
         texts: The number of each text.
         text_tables: Functions of a text, and the types of what they give (source/library/texts.py), by what they are.
@@ -99,6 +102,7 @@ class Program:
         around: The keys of the routines that are being followed, each called by another one.
         definitions: The source of each function.
         once: The names that a function assigns once (versions.py), by its source.
+        expressions: Those that stand for an expression where they are read (``read_once``).
         followed: The keys of the routines that have been followed, this time.
         has_numpy: Whether it reads arrays, whose items are numbers of NumPy's.
     """
@@ -109,6 +113,7 @@ class Program:
     saw_rows: bool = False
     budget: Budget = field(default_factory=Budget)
     rows: Rows = field(default_factory=Rows)
+    tape: Tape = field(default_factory=Tape)
     reads: Reads = field(default_factory=Reads)
     texts: dict[str, int] = field(default_factory=dict)
     text_tables: dict[Any, tuple[Callable[[str], Any], Type]] = field(default_factory=dict)
@@ -122,6 +127,7 @@ class Program:
     around: set[Any] = field(default_factory=set)
     definitions: dict[FunctionType, ast.FunctionDef] = field(default_factory=dict)
     once: dict[ast.AST, set[str]] = field(default_factory=dict)
+    expressions: dict[ast.AST, set[str]] = field(default_factory=dict)
     followed: set[Any] = field(default_factory=set)
     has_numpy: bool = False
 
@@ -165,6 +171,7 @@ class Program:
             for one in ast.walk(found):
                 if isinstance(one, ast.FunctionDef):
                     self.once[one] = with_versions(one, names_around(function))
+                    self.expressions[one] = read_once(one)
         return self.definitions[function]
 
     def _add(self, key: Any, function: FunctionType, definition: ast.FunctionDef | ast.Lambda) -> None:
@@ -269,12 +276,13 @@ class Frame:
         self.outer: Frame | None = outer
         self.path: Any = path
         self.w: Writer = writer or Writer(program.budget)
-        self.math: Arithmetic = Arithmetic(self.w, program.rows, program.has_numpy)
+        self.math: Arithmetic = Arithmetic(self.w, program.rows, program.tape, program.has_numpy)
         self.variables: dict[str, Variable] = {}
         self.own: set[str] = set()  # the names that it assigns
         self.lent: dict[str, Frame] = {}  # the frames around it whose variables it uses
-        self.fixed: dict[str, Typed] = {}  # what names are known to hold in an iteration that is written out
+        self.fixed: dict[str, Typed] = {}  # what names are known to hold where they are read
         self.once: set[str] = set()  # the names that are assigned once, in no loop and under no test
+        self.expressions: set[str] = set()  # those that stand for an expression where they are read
         self.iterators: dict[str, Typed | None] = {}  # what such names hold to be gone over; None when it has been
         self.loops: list[Loop] = []
         self.is_comprehension: bool = False
@@ -292,6 +300,7 @@ class Frame:
         body = [definition.body] if isinstance(definition, ast.Lambda) else definition.body
         self.own = {*parameters} | names_assigned(body)
         self.once = self.program.once.get(definition, set())
+        self.expressions = self.program.expressions.get(definition, set())
         self.shared = {name for one in ast.walk(definition) if isinstance(one, ast.Nonlocal) for name in one.names}
         self._body = body
         for name, kind in self.kinds.items():
@@ -417,6 +426,9 @@ class Frame:
             if name not in self.once or self.loops:
                 raise NotTypedError("an iterator is kept")
             self.iterators[name] = value
+            return
+        if name in self.expressions and value.terms:
+            self.fixed[name] = value
             return
         value = self.settled(value)
         self.fixed.pop(name, None)

@@ -17,6 +17,7 @@ import numpy as np
 from .constants import text_of
 from .frame import Program
 from .types import (
+    ANY_NUMBER,
     BOOL,
     EITHER,
     FLOAT,
@@ -52,6 +53,7 @@ class _Code(enum.IntEnum):
     BOOL = enum.auto()
     VALUE = enum.auto()
     EITHER = enum.auto()
+    ANY_NUMBER = enum.auto()
     TEXT = enum.auto()
     NUMBERED = enum.auto()
     NONE = enum.auto()
@@ -74,6 +76,7 @@ _SCALARS = {
     BOOL: _Code.BOOL,
     VALUE: _Code.VALUE,
     EITHER: _Code.EITHER,
+    ANY_NUMBER: _Code.ANY_NUMBER,
     NONE: _Code.NONE,
 }
 

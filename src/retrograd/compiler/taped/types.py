@@ -11,8 +11,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = [
-    *("BOOL", "BOUNDED", "COUNTER", "EITHER", "FLOAT", "INT", "MEMBER", "MIXED", "NONE", "NUMPY", "NUMPY_INT", "TEXT"),
-    *("TRUTH", "UNKNOWN", "VALUE", "Bound", "Cell", "Closure", "Instance", "Iterated", "Layout", "ListType"),
+    *("ANY_NUMBER", "BOOL", "BOUNDED", "COUNTER", "EITHER", "FLOAT", "INT", "MEMBER", "MIXED", "NONE", "NUMPY"),
+    *(
+        "NUMPY_INT",
+        "TEXT",
+        "TRUTH",
+        "UNKNOWN",
+        "VALUE",
+        "Bound",
+        "Cell",
+        "Closure",
+        "Instance",
+        "Iterated",
+        "Layout",
+        "ListType",
+    ),
     *("NotTypedError", "Optional", "Row", "Static", "Tuple", "Type", "Union", "is_number", "is_plain", "is_real"),
     *("is_unkept", "is_whole", "join", "signature"),
 ]
@@ -50,6 +63,7 @@ NUMPY_INT = Scalar("an int of NumPy's", ("i64",))  #: or one of Python's, where 
 TRUTH = Scalar("a bool of NumPy's", ("i1",))  #: or one of Python's: what it is added to or taken for, decides
 VALUE = Scalar("a Value", ("double", "i32"))  #: a number, and its node; 0 for a constant
 EITHER = Scalar("a Value or a float", ("double", "i32"))
+ANY_NUMBER = Scalar("a Value, a float or an int", ("double", "i32"))  #: and what is one for NumPy
 TEXT = Scalar("a str", ("i64",))  #: which of the texts of the program it is
 MEMBER = Scalar("a member of an Enum", ("i64",))  #: the number of a text that stands for it
 NONE = Scalar("None", ())
@@ -301,7 +315,7 @@ Type = Scalar | Static | Iterated | Tuple | Row | Closure | Bound | Optional | L
 #: So many classes and functions may meet in one variable.
 _MOST_OPTIONS = 12
 
-_REAL = (FLOAT, MIXED, NUMPY, VALUE, EITHER)
+_REAL = (FLOAT, MIXED, NUMPY, VALUE, EITHER, ANY_NUMBER)
 _PLAIN = (FLOAT, MIXED, NUMPY)
 
 
@@ -376,7 +390,9 @@ def join(one: Type, other: Type) -> Type:
             raise NotTypedError(f"{one} and {other} meet in one variable")
         if {one, other} == {INT, NUMPY_INT}:
             return NUMPY_INT
-        return EITHER if {one, other} & {VALUE, EITHER} else MIXED
+        if {one, other} <= {FLOAT, VALUE, EITHER}:
+            return EITHER
+        return ANY_NUMBER if {one, other} & {VALUE, EITHER, ANY_NUMBER} else MIXED
     if {one, other} == {BOOL, TRUTH}:
         return TRUTH
     if isinstance(one, Tuple) and isinstance(other, Tuple):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from .kernel_calls import DOUBLE, POINTERS, Address, KernelCall
 from .memory import Memory
 
-__all__ = ["SCRATCH", "IRBuilder", "Integers", "Mask", "Vector", "base_loads", "constant"]
+__all__ = ["SCRATCH", "IRBuilder", "Integers", "Mask", "Vector", "base_loads", "constant", "is_constant", "number_of"]
 
 #: How many vectors are forwarded, outside of basic_block() and in it: more would be spilled, and a reload is as cheap.
 _FORWARDED, _FORWARDED_IN_BLOCK = 20, 26
@@ -39,6 +39,17 @@ def base_loads(count: int) -> list[str]:
 def constant(number: float) -> str:
     """A double, as LLVM IR writes it."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
+
+
+def is_constant(double: str) -> bool:
+    """Whether an operand is a number that ``constant`` has written."""
+    return double.startswith("0x")
+
+
+def number_of(double: str) -> float:
+    """The number that ``constant`` has written."""
+    number: float = struct.unpack("<d", struct.pack("<Q", int(double, 16)))[0]
+    return number
 
 
 def _type_of(width: int, element: str = "double") -> str:

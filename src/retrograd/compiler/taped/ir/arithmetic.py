@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...backends.llvm.ir_builder import constant
+from ...backends.llvm.ir_builder import constant, is_constant, number_of
 from ..types import (
+    ANY_NUMBER,
     BOOL,
     EITHER,
     FLOAT,
@@ -29,24 +30,18 @@ from ..types import (
     is_whole,
 )
 from .rows import Rows
+from .tape import Tape
 from .writer import Writer
 
-__all__ = ["CONTEXT", "Arithmetic", "Typed"]
+__all__ = ["Arithmetic", "Typed"]
 
 Terms = tuple[tuple[str, str], ...]
-
-#: The words of the context, which every function is given: the tape (address, one less than its capacity, how many
-#: terms it has), the number of the last node, the memory for lists (where it is free, its end), how many more
-#: iterations of loops there may be, how much deeper functions may call themselves, and how far down the stack.
-CONTEXT = {
-    name: i for i, name in enumerate(("tape", "mask", "terms", "nodes", "free", "end", "fuel", "depth", "stack"))
-}
 
 _ONE, _MINUS_ONE = constant(1.0), constant(-1.0)
 #: Local derivatives beyond this are not multiplied out: 0 or inf may come of what the engine gives a number for.
 _LARGE = 2.0**300
 #: Of an expression with more terms, each becomes a node first.
-_MOST_TERMS = 6
+_MOST_TERMS = 8
 #: An int beyond this is no float.
 _EXACT = 2**53
 _PLAIN = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
@@ -83,9 +78,13 @@ class Typed:
 class Arithmetic:
     """Numbers and their derivatives, written as instructions."""
 
-    def __init__(self, writer: Writer, rows: Rows, has_numpy: bool) -> None:
-        self._w, self._rows, self._has_numpy = writer, rows, has_numpy
+    def __init__(self, writer: Writer, rows: Rows, tape: Tape, has_numpy: bool) -> None:
+        self._w, self._rows, self._tape, self._has_numpy = writer, rows, tape, has_numpy
         self._products: set[str] = set()  # local derivatives that were multiplied out, none of them of a large one
+        # The nodes that expressions have become, and the local derivatives that are not large, in this section.
+        self._section = 0
+        self._nodes: dict[tuple[str, Terms], Typed] = {}
+        self._small: set[str] = set()
 
     # --- conversions ----------------------------------------------------------------------------------------
 
@@ -119,26 +118,31 @@ class Arithmetic:
     def node(self, value: Typed) -> Typed:
         """A Value with a node on the tape, which its terms become."""
         if is_plain(value.kind):
-            return Typed(EITHER, (value.number, "0"))
+            return Typed(EITHER if value.kind is FLOAT else ANY_NUMBER, (value.number, "0"))
         if value.terms is None:
             return value
         if not value.terms:
             return Typed(value.kind, (value.number, "0"))
-        node = self._begun(value)
-        terms = self._w.emit(f"call ptr @new_terms(ptr %context, i64 {len(value.terms)})")
-        for i, (operand, derivative) in enumerate(value.terms):
-            self._w.line(f"call void @put_term(ptr {terms}, i64 {i}, double {derivative}, i32 {operand}, i32 {node})")
-        return Typed(value.kind, (value.number, node))
+        self._begin_section()
+        known = self._nodes.get((value.number, value.terms))
+        if known is None:
+            known = self._nodes[value.number, value.terms] = self._new_node(value, value.terms)
+        return known
 
-    def _begun(self, value: Typed) -> str:
-        """A new node; 0 for a float, which only floats were computed to, where that is not known before."""
-        if value.kind is VALUE:
-            return self._w.emit("call i32 @begin_node(ptr %context, i1 true)")
-        assert value.terms is not None
-        some = "0"
-        for operand, _ in value.terms:
-            some = self._w.emit(f"or i32 {some}, {operand}")
-        return self._w.emit(f"call i32 @begin_node(ptr %context, i1 {self._w.emit(f'icmp ne i32 {some}, 0')})")
+    def _new_node(self, value: Typed, terms: Terms) -> Typed:
+        is_node = "true"
+        if value.kind is not VALUE:  # of floats alone it is one
+            some = "0"
+            for operand, _ in terms:
+                some = self._w.emit(f"or i32 {some}, {operand}")
+            is_node = self._w.emit(f"icmp ne i32 {some}, 0")
+        return Typed(value.kind, (value.number, self._tape.put(self._w, terms, is_node)))
+
+    def _begin_section(self) -> None:
+        if self._section != self._w.section:
+            self._section = self._w.section
+            self._nodes.clear()
+            self._small.clear()
 
     # --- operators ------------------------------------------------------------------------------------------
 
@@ -159,20 +163,19 @@ class Arithmetic:
             if outside := self._rows.outside(row):
                 self._w.bail_if(self._called("i1", outside, [*numbers, y]))
         kinds = {one.kind for one in reals}
-        may_be_ints = {one.kind for one in operands} <= {MIXED, EITHER, INT, BOOL, NUMPY_INT}
+        may_be_ints = {one.kind for one in operands} <= {MIXED, ANY_NUMBER, INT, BOOL, NUMPY_INT}
         if row in _WHOLE and may_be_ints:  # and then exact, where a float is not
             size = self._w.emit(f"call double @llvm.fabs.f64(double {y})")
             self._w.bail_if(self._w.emit(f"fcmp oge double {size}, {constant(float(_EXACT))}"))
         else:
             for one in reals:
-                if one.kind in (MIXED, EITHER):
+                if one.kind in (MIXED, ANY_NUMBER):
                     self._refuse_sign(row, one, y)
+        # Of a number of NumPy's it is one, too.
+        is_any = (row in _WHOLE and may_be_ints) or (self._has_numpy and bool(kinds & {MIXED, NUMPY, ANY_NUMBER}))
         if kinds <= {FLOAT, MIXED, NUMPY}:
-            if NUMPY in kinds:
-                return Typed(NUMPY, (y,))
-            is_mixed = MIXED in kinds and self._has_numpy  # and a float of NumPy's now, if it was a number of NumPy's
-            return Typed(MIXED if is_mixed or (row in _WHOLE and may_be_ints) else FLOAT, (y,))
-        kind = VALUE if VALUE in kinds else EITHER
+            return Typed(NUMPY if NUMPY in kinds else MIXED if is_any else FLOAT, (y,))
+        kind = VALUE if VALUE in kinds else ANY_NUMBER if is_any else EITHER
         return Typed(kind, (y,), self._chained(row, reals, [*numbers, y]))
 
     def _refuse_sign(self, row: str, operand: Typed, y: str) -> None:
@@ -205,7 +208,7 @@ class Arithmetic:
             for node, derivative in _terms(operand) if partial else ():
                 term = self._product(partial, derivative)
                 known = found.get(node)
-                found[node] = term if known is None else self._w.emit(f"fadd double {known}, {term}")
+                found[node] = term if known is None else self._sum(known, term)
         return tuple(found.items())
 
     def _partial(self, row: str, which: int, numbers: list[str]) -> str:
@@ -223,19 +226,33 @@ class Arithmetic:
         symbol, is_zero = self._rows.partial(row, which)
         return "" if is_zero else self._called("double", symbol, numbers)
 
+    def _sum(self, one: str, other: str) -> str:
+        if is_constant(one) and is_constant(other):
+            return constant(number_of(one) + number_of(other))
+        return self._w.emit(f"fadd double {one}, {other}")
+
     def _product(self, one: str, other: str) -> str:
         if _ONE in (one, other):
             return other if one == _ONE else one
+        if is_constant(one) and is_constant(other):
+            return constant(number_of(one) * number_of(other))
         if one == _MINUS_ONE:
             return self._w.emit(f"fneg double {other}")
-        # A large one might go beyond all floats with the others, in the order of the engine.
-        new = [each for each in (one, other) if each not in self._products]
-        sizes = [self._w.emit(f"call double @llvm.fabs.f64(double {each})") for each in new]
-        size = sizes[0] if len(new) == 1 else self._w.emit(f"fadd double {', '.join(sizes)}")
-        self._w.bail_if(self._w.emit(f"fcmp uge double {size}, {constant(_LARGE)}"))
+        self._see_that_it_is_small(one, other)
         product = self._w.emit(f"fmul double {one}, {other}")
         self._products.add(product)
         return product
+
+    def _see_that_it_is_small(self, *derivatives: str) -> None:
+        """Leave it to the function where a large one might go beyond all floats with others, in the engine's order."""
+        self._begin_section()
+        new = [one for one in derivatives if one not in self._products and one not in self._small]
+        new = [one for one in new if not (is_constant(one) and abs(number_of(one)) < _LARGE)]
+        if new:
+            sizes = [self._w.emit(f"call double @llvm.fabs.f64(double {one})") for one in new]
+            size = sizes[0] if len(new) == 1 else self._w.emit(f"fadd double {', '.join(sizes)}")
+            self._w.bail_if(self._w.emit(f"fcmp uge double {size}, {constant(_LARGE)}"))
+            self._small.update(new)
 
     def of_ints(self, row: str, one: Typed, other: Typed) -> Typed:
         """An operator of two ints, which gives an int: one beyond 64 bits is left to the function itself."""

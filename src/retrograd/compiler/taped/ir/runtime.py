@@ -1,10 +1,4 @@
-"""What taped code calls: the tape, memory for lists, and ints as Python has them.
-
-A *term* on the tape is 16 bytes: a local derivative, the node by which it is, and the node of which it is. Those of a
-node follow each other. The sweep (native/bindings/taped_code.cpp) goes back over them:
-``adjoint[by] += derivative * adjoint[of]``. Where the tape is full, terms are written from its beginning again, and
-the caller, who sees their number, runs the function once more with a larger one. Behind its end there is room for the
-terms of one more node.
+"""What taped code calls: memory for lists, and ints as Python has them.
 
 A list is a header of four words: how many items it has, for how many there is room (less than 0: nothing may change
 it), where they are, and how often it has changed. Where no memory is left, the end of the memory in the context becomes
@@ -13,18 +7,16 @@ it), where they are, and how often it has changed. Where no memory is left, the 
 
 from __future__ import annotations
 
-from .arithmetic import CONTEXT
+from .context import word
 from .rows import DECLARATIONS
+from .tape import ON_TAPE
 
 __all__ = ["RUNTIME"]
 
 
-def _word(name: str, register: str) -> str:
-    return f"%{register} = getelementptr i64, ptr %c, i64 {CONTEXT[name]}"
-
-
 RUNTIME = f"""
 {DECLARATIONS}
+{ON_TAPE}
 declare {{i64, i1}} @llvm.sadd.with.overflow.i64(i64, i64)
 declare {{i64, i1}} @llvm.ssub.with.overflow.i64(i64, i64)
 declare {{i64, i1}} @llvm.smul.with.overflow.i64(i64, i64)
@@ -32,43 +24,8 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
-define internal i32 @begin_node(ptr %c, i1 %is_one) alwaysinline {{
-  {_word("nodes", "at")}
-  %last = load i64, ptr %at, align 8
-  %one = zext i1 %is_one to i64
-  %next = add i64 %last, %one
-  store i64 %next, ptr %at, align 8
-  %number = trunc i64 %next to i32
-  %node = select i1 %is_one, i32 %number, i32 0
-  ret i32 %node
-}}
-
-define internal ptr @new_terms(ptr %c, i64 %count) alwaysinline {{
-  {_word("tape", "tape.at")}
-  {_word("mask", "mask.at")}
-  {_word("terms", "terms.at")}
-  %tape = load ptr, ptr %tape.at, align 8
-  %mask = load i64, ptr %mask.at, align 8
-  %before = load i64, ptr %terms.at, align 8
-  %more = add i64 %before, %count
-  store i64 %more, ptr %terms.at, align 8
-  %place = and i64 %before, %mask
-  %term = getelementptr {{double, i32, i32}}, ptr %tape, i64 %place
-  ret ptr %term
-}}
-
-define internal void @put_term(ptr %terms, i64 %which, double %derivative, i32 %by, i32 %of) alwaysinline {{
-  %term = getelementptr {{double, i32, i32}}, ptr %terms, i64 %which
-  store double %derivative, ptr %term, align 8
-  %by.at = getelementptr {{double, i32, i32}}, ptr %term, i64 0, i32 1
-  store i32 %by, ptr %by.at, align 4
-  %of.at = getelementptr {{double, i32, i32}}, ptr %term, i64 0, i32 2
-  store i32 %of, ptr %of.at, align 4
-  ret void
-}}
-
 define internal i1 @is_out_of_fuel(ptr %c) alwaysinline {{
-  {_word("fuel", "at")}
+  {word("fuel", "at")}
   %left = load i64, ptr %at, align 8
   %less = sub i64 %left, 1
   store i64 %less, ptr %at, align 8
@@ -77,12 +34,12 @@ define internal i1 @is_out_of_fuel(ptr %c) alwaysinline {{
 }}
 
 define internal i1 @is_too_deep(ptr %c) alwaysinline {{
-  {_word("depth", "at")}
+  {word("depth", "at")}
   %left = load i64, ptr %at, align 8
   %less = sub i64 %left, 1
   store i64 %less, ptr %at, align 8
   %none = icmp slt i64 %less, 0
-  {_word("stack", "stack.at")}
+  {word("stack", "stack.at")}
   %end = load i64, ptr %stack.at, align 8
   %here = alloca i64, align 8
   %place = ptrtoint ptr %here to i64
@@ -92,7 +49,7 @@ define internal i1 @is_too_deep(ptr %c) alwaysinline {{
 }}
 
 define internal void @is_back(ptr %c) alwaysinline {{
-  {_word("depth", "at")}
+  {word("depth", "at")}
   %left = load i64, ptr %at, align 8
   %more = add i64 %left, 1
   store i64 %more, ptr %at, align 8
@@ -122,8 +79,8 @@ define internal i64 @int.floordiv(i64 %a, i64 %b) alwaysinline {{
 }}
 
 define internal ptr @allocate(ptr %c, i64 %words) {{
-  {_word("free", "free.at")}
-  {_word("end", "end.at")}
+  {word("free", "free.at")}
+  {word("end", "end.at")}
   %place = load ptr, ptr %free.at, align 8
   %start = ptrtoint ptr %place to i64
   %end = load i64, ptr %end.at, align 8

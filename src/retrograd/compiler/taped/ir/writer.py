@@ -29,12 +29,15 @@ class Writer:
         budget: Of all functions together.
         variables: What is allocated on the stack, at the beginning.
         lines: All other lines.
+        section: The number of what is written between two places where paths meet: in it, each line is reached from
+            the ones before.
     """
 
     def __init__(self, budget: Budget) -> None:
         self.budget: Budget = budget
         self.variables: list[str] = []
         self.lines: list[str] = []
+        self.section: int = 0
         self._count = 0
 
     def name(self, hint: str = "v") -> str:
@@ -68,16 +71,19 @@ class Writer:
         if not self._has_ended():
             self.line(f"br label %{label}")
         self.lines.append(f"{label}:")
+        self.section += 1
 
     def jump(self, label: str) -> None:
         """Go on at a block."""
         self.line(f"br label %{label}")
         self.lines.append(f"{self.name('dead')}:")
+        self.section += 1
 
     def branch(self, condition: str, yes: str, no: str) -> None:
         """Go on at one of two blocks."""
         self.line(f"br i1 {condition}, label %{yes}, label %{no}")
         self.lines.append(f"{self.name('dead')}:")
+        self.section += 1
 
     def bail_if(self, condition: str) -> None:
         """Leave the function without a result where something holds."""

@@ -13,8 +13,8 @@ from ...backends.llvm.ir_builder import constant
 from ..frame import Frame, split
 from ..ir.arithmetic import Typed
 from ..types import (
+    ANY_NUMBER,
     BOOL,
-    EITHER,
     MEMBER,
     MIXED,
     NONE,
@@ -139,14 +139,14 @@ def negated(f: Frame, test: Typed) -> Typed:
 
 
 def compared_in_a_row(f: Frame, node: ast.Compare) -> Typed:
-    left = f.settled(f.evaluated(node.left))
+    left = f.evaluated(node.left)
     if len(node.ops) == 1:
-        return compared(f, node.ops[0], left, f.evaluated(node.comparators[0]))
+        return compared(f, node.ops[0], *_sides(f, left, f.evaluated(node.comparators[0])))
     result, end = f.w.allocate("i1"), f.w.name("chain")
     kind: Type = BOOL
     for i, (operator, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
-        right = f.settled(f.evaluated(comparator))
-        test = compared(f, operator, left, right)
+        right = f.evaluated(comparator)
+        test = compared(f, operator, *_sides(f, left, right))
         kind = test.kind if kind is BOOL else kind
         f.w.store("i1", test.number, result)
         if i + 1 < len(node.ops):
@@ -156,6 +156,11 @@ def compared_in_a_row(f: Frame, node: ast.Compare) -> Typed:
         left = right
     f.w.block(end)
     return Typed(kind, (f.w.load("i1", result),))
+
+
+def _sides(f: Frame, *sides: Typed) -> tuple[Typed, ...]:
+    """What is compared: no numbers need nodes for that."""
+    return sides if all(is_number(side.kind) for side in sides) else tuple(map(f.settled, sides))
 
 
 def compared(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
@@ -204,7 +209,7 @@ def compared(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
 
 def _given_by(f: Frame, *values: Typed) -> Type:
     """The type of what a comparison of numbers gives: a bool of NumPy's, if one of them may be NumPy's."""
-    of_numpy = (NUMPY, NUMPY_INT, MIXED, EITHER) if f.program.has_numpy else ()
+    of_numpy = (NUMPY, NUMPY_INT, MIXED, ANY_NUMBER) if f.program.has_numpy else ()
     kinds = [one.kind.item if isinstance(one.kind, Optional) else one.kind for one in values]
     return TRUTH if any(kind in of_numpy for kind in kinds) else BOOL
 

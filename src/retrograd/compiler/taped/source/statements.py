@@ -26,7 +26,7 @@ def _assign(f: Frame, node: ast.Assign) -> None:
     value = f.evaluated(node.value)
     if isinstance(value.kind, Iterated) and isinstance(node.targets[0], ast.Tuple):
         value = as_list(f, node, value)
-    if not isinstance(value.kind, Iterated) or len(node.targets) > 1:
+    if len(node.targets) > 1:
         value = f.settled(value)
     for target in node.targets:
         assign_target(f, target, value)

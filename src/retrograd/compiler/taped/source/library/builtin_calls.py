@@ -18,6 +18,7 @@ from ...constants import constant_of
 from ...frame import Frame, LocalFunction, split
 from ...ir.arithmetic import Typed
 from ...types import (
+    ANY_NUMBER,
     BOOL,
     BOUNDED,
     COUNTER,
@@ -206,7 +207,7 @@ def _float(f: Frame, node: ast.Call) -> Typed:
         return of_text(f, value, "float", float, FLOAT)
     if value.kind is MIXED:
         f.math.refuse_negative_zero(value.number)
-    if is_number(value.kind) and value.kind not in (VALUE, EITHER):
+    if is_number(value.kind) and value.kind not in (VALUE, EITHER, ANY_NUMBER):
         return Typed(FLOAT, f.math.real(value).parts)
     return _refused(value, "float")
 
@@ -492,7 +493,7 @@ def _isinstance(f: Frame, node: ast.Call) -> Typed:
 def _is_of(f: Frame, value: Typed, of: Typed) -> Typed:
     """Whether a value is of one of some classes."""
     asked = [of.kind] if isinstance(of.kind, Static) else of.kind.items if isinstance(of.kind, Tuple) else []
-    if value.kind in (UNKNOWN, EITHER, MIXED, NUMPY) or isinstance(value.kind, Optional) or not asked:
+    if value.kind in (UNKNOWN, EITHER, ANY_NUMBER, MIXED, NUMPY) or isinstance(value.kind, Optional) or not asked:
         if value.kind is UNKNOWN:
             f.w.bail()
             return Typed(BOOL, ("false",))

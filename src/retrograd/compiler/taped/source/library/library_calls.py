@@ -13,7 +13,21 @@ from .....ops import BY_NAME, Op
 from ....backends.llvm.ir_builder import constant
 from ...frame import Frame
 from ...ir.arithmetic import Typed
-from ...types import BOOL, EITHER, FLOAT, INT, MIXED, NUMPY, NUMPY_INT, UNKNOWN, VALUE, NotTypedError, Type, is_number
+from ...types import (
+    ANY_NUMBER,
+    BOOL,
+    EITHER,
+    FLOAT,
+    INT,
+    MIXED,
+    NUMPY,
+    NUMPY_INT,
+    UNKNOWN,
+    VALUE,
+    NotTypedError,
+    Type,
+    is_number,
+)
 from .. import loops
 from ..containers import length
 from ..expressions import binary
@@ -70,7 +84,7 @@ def _plain(f: Frame, node: ast.Call) -> list[Typed]:
         raise NotTypedError(f"it calls {ast.unparse(node.func)} with keywords")
     found = [f.there(f.evaluated(one)) for one in node.args]
     for one in found:
-        if one.kind is not UNKNOWN and (not is_number(one.kind) or one.kind in (VALUE, EITHER)):
+        if one.kind is not UNKNOWN and (not is_number(one.kind) or one.kind in (VALUE, EITHER, ANY_NUMBER)):
             raise NotTypedError(f"it calls {ast.unparse(node.func)} of {one.kind}")
     plain: dict[Type, Type] = {NUMPY: FLOAT, NUMPY_INT: INT}  # it gives a float of Python's
     return [Typed(plain.get(one.kind, one.kind), one.parts) for one in found]
