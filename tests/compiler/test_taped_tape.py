@@ -22,7 +22,7 @@ pytest.importorskip("llvmlite", reason='machine code needs it: pip install "retr
 if ENGINE == "native":
     from support.taped_cases import assert_same, code_of, drawn, numbers, run
 
-    from retrograd.compiler.taped.syntax import read_once
+    from retrograd.compiler.taped.sources import read_once
 
 
 # --- names that stand for expressions -------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def _entry(program: Program, function: FunctionType, kinds: Sequence[Type]) -> t
     for kind, at in program.data.values():
         f.store(_read(f, kind, cursor), kind, f.w.at("%context", at))
     arguments = [_read(f, kind, cursor) for kind in kinds]
-    result = f.settled(f.call(_NOWHERE, function, arguments, {}))
+    result = f.there(f.settled(f.call(_NOWHERE, function, arguments, {})))
     kind = result.kind
     if kind is not UNKNOWN:
         if not is_number(kind):

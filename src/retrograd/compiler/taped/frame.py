@@ -20,7 +20,8 @@ from .ir.rows import Rows
 from .ir.tape import Tape
 from .ir.writer import Budget, Writer
 from .reads import Reads
-from .syntax import definition_of, is_endless, names_around, names_assigned, names_used, place_key, read_once
+from .sources import Sources
+from .syntax import is_endless, names_assigned, names_used, place_key
 from .types import (
     BOOL,
     INT,
@@ -48,7 +49,6 @@ from .types import (
     join,
     signature,
 )
-from .versions import with_versions
 
 __all__ = ["Frame", "Language", "LocalFunction", "Loop", "Program", "Routine", "split"]
 
@@ -100,9 +100,7 @@ class Program:
         results: The types of what is chosen or summed, by where that is.
         local_functions: The functions that are defined in others, by where that is.
         around: The keys of the routines that are being followed, each called by another one.
-        definitions: The source of each function.
-        once: The names that a function assigns once (versions.py), by its source.
-        expressions: Those that stand for an expression where they are read (``read_once``).
+        sources: The sources of the functions.
         followed: The keys of the routines that have been followed, this time.
         has_numpy: Whether it reads arrays, whose items are numbers of NumPy's.
     """
@@ -125,9 +123,7 @@ class Program:
     results: dict[Any, Type] = field(default_factory=dict)
     local_functions: dict[Any, LocalFunction] = field(default_factory=dict)
     around: set[Any] = field(default_factory=set)
-    definitions: dict[FunctionType, ast.FunctionDef] = field(default_factory=dict)
-    once: dict[ast.AST, set[str]] = field(default_factory=dict)
-    expressions: dict[ast.AST, set[str]] = field(default_factory=dict)
+    sources: Sources = field(default_factory=Sources)
     followed: set[Any] = field(default_factory=set)
     has_numpy: bool = False
 
@@ -154,7 +150,7 @@ class Program:
         key = function, tuple(map(signature, kinds))
         if key not in self.routines:
             self.reads.code_of(function)
-            self._add(key, function, self.definition(function))
+            self._add(key, function, self.sources.of(function))
         return key, self.routines[key]
 
     def local_routine(self, local: LocalFunction, kinds: Sequence[Type]) -> tuple[Any, Routine]:
@@ -163,16 +159,6 @@ class Program:
         if key not in self.routines:
             self._add(key, local.function, local.node)
         return key, self.routines[key]
-
-    def definition(self, function: FunctionType) -> ast.FunctionDef:
-        """The source of a function, which is looked for once."""
-        if function not in self.definitions:
-            found = self.definitions[function] = definition_of(function)
-            for one in ast.walk(found):
-                if isinstance(one, ast.FunctionDef):
-                    self.once[one] = with_versions(one, names_around(function))
-                    self.expressions[one] = read_once(one)
-        return self.definitions[function]
 
     def _add(self, key: Any, function: FunctionType, definition: ast.FunctionDef | ast.Lambda) -> None:
         if len(self.routines) >= _MOST_ROUTINES:
@@ -299,8 +285,8 @@ class Frame:
         """What the function assigns is its own; none of it has been assigned yet."""
         body = [definition.body] if isinstance(definition, ast.Lambda) else definition.body
         self.own = {*parameters} | names_assigned(body)
-        self.once = self.program.once.get(definition, set())
-        self.expressions = self.program.expressions.get(definition, set())
+        self.once = self.program.sources.once.get(definition, set())
+        self.expressions = self.program.sources.expressions.get(definition, set())
         self.shared = {name for one in ast.walk(definition) if isinstance(one, ast.Nonlocal) for name in one.names}
         self._body = body
         for name, kind in self.kinds.items():

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
@@ -13,8 +12,8 @@ from ..if_conversion.rewriting.source import definitions_of
 from .types import NotTypedError
 
 __all__ = [
-    *("definition_of", "gives_function", "is_asked_first", "is_endless", "names_around", "names_assigned"),
-    *("names_used", "own_returns", "place_key", "read_once"),
+    *("KEPT", "definition_of", "gives_function", "is_asked_first", "is_endless", "names_around", "names_assigned"),
+    *("names_used", "own_returns", "place_key"),
 ]
 
 #: Behind the name of a function, that of what it has returned; and what says that it is asked first.
@@ -83,61 +82,6 @@ def is_endless(node: ast.AST) -> bool:
         elif isinstance(one, (ast.For, ast.While)):
             rest += one.orelse
     return True
-
-
-#: What may run more often than the statement that it is in, or later.
-_APART = (
-    *(ast.For, ast.While, ast.FunctionDef, ast.ClassDef, ast.Lambda),
-    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
-)
-
-
-def read_once(definition: ast.FunctionDef) -> set[str]:
-    """The names that one assignment gives to something that one expression behind it reads, and comparisons.
-
-    They are in the same block, or under a test in it: in no loop and no function.
-    """
-    stored, read = Counter(one.arg for one in ast.walk(definition.args) if isinstance(one, ast.arg)), Counter[str]()
-    for one in ast.walk(definition):
-        if isinstance(one, ast.Name):
-            (read if isinstance(one.ctx, ast.Load) else stored)[one.id] += 1
-        elif isinstance(one, (ast.Nonlocal, ast.Global)):
-            stored.update(2 * one.names)
-    found: set[str] = set()
-    for block in _blocks(definition):
-        behind, compared = Counter[str](), Counter[str]()
-        for statement in reversed(block):
-            for name in _targets(statement):
-                if stored[name] == 1 and behind[name] == read[name] <= compared[name] + 1:
-                    found.add(name)
-            _count_reads(statement, behind, compared)
-    return found
-
-
-def _blocks(definition: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
-    for node in ast.walk(definition):
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(node, name, None)
-            if isinstance(block, list):
-                yield block
-
-
-def _targets(statement: ast.stmt) -> Iterator[str]:
-    """The names that an assignment gives something, and does nothing else."""
-    for target in statement.targets if isinstance(statement, ast.Assign) else ():
-        yield from (one.id for one in ast.walk(target) if isinstance(one, ast.Name))
-
-
-def _count_reads(statement: ast.stmt, reads: Counter[str], compared: Counter[str]) -> None:
-    rest: list[tuple[ast.AST, bool]] = [(statement, False)]
-    while rest:
-        node, compares = rest.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            reads[node.id] += 1
-            compared[node.id] += compares
-        elif not isinstance(node, _APART):
-            compares = isinstance(node, ast.Compare)
-            rest += [(one, compares) for one in ast.iter_child_nodes(node)]
 
 
 def names_used(node: ast.AST) -> set[str]:

@@ -2,7 +2,8 @@
 
 ``xs = [float(x) for x in xs]`` gives the name of a parameter to something else. Where a statement that is in no loop
 and under no test assigns a name, what comes after it reads what that statement has given, and nothing else: so the
-name is another one from there on.
+name is another one from there on. So it is in a loop that assigns to it, and in the rest of a block, where nothing
+else reads what these give.
 """
 
 from __future__ import annotations
@@ -39,10 +40,58 @@ def with_versions(definition: ast.FunctionDef, shadowed: Collection[str]) -> set
     """
     kept = set(_kept(definition, shadowed))
     parameters = [one.arg for one in ast.walk(definition.args) if isinstance(one, ast.arg)]
+    _rename_apart(definition, {*kept, *parameters})
     renamer = _Renamer(kept, parameters)
     for statement in definition.body:
         renamer.statement(statement)
     return renamer.once
+
+
+def _rename_apart(definition: ast.FunctionDef, kept: Collection[str]) -> None:
+    """Give a name another one where a loop, or the rest of a block, begins to use it for itself.
+
+    ``for p in points: …`` and ``for p in pairs: …`` have two variables, unless a ``p`` is read after one of them.
+    """
+    regions: dict[str, list[list[ast.AST]]] = {}
+    for targets, statement, rest in _regions(definition):
+        for name in {one.id for target in targets for one in ast.walk(target) if _is_assigned(one)} - {*kept}:
+            known = regions.setdefault(name, [])
+            if not any(statement in region for region in known):  # which has begun before
+                known.append([*targets, *rest])
+    for name, found in regions.items():
+        uses = [[*_uses(region, name)] for region in found]
+        covered = [id(one) for many in uses for one in many]
+        if len(found) < 2 or sorted(covered) != sorted(map(id, _uses([definition], name))):
+            continue  # it is read elsewhere, or one of them is in another
+        for number, many in enumerate(uses[1:], 2):
+            for one in many:
+                one.id = f"{name}{_MARK}0{number}"  # a number that no version has
+
+
+def _regions(definition: ast.FunctionDef) -> Iterator[tuple[list[ast.expr], ast.stmt, list[ast.stmt]]]:
+    """What a loop assigns to in each iteration, or a statement in a block of another one; and where it is read then."""
+    for node in ast.walk(definition):
+        if isinstance(node, ast.For):
+            yield [node.target], node, node.body
+        for name in ("body", "orelse", "finalbody") if node is not definition else ():
+            block: list[ast.stmt] = getattr(node, name, [])
+            for i, one in enumerate(block if isinstance(block, list) else ()):
+                if isinstance(one, ast.Assign) and all(map(_are_names, one.targets)):
+                    yield one.targets, one, block[i + 1 :]
+
+
+def _uses(nodes: Sequence[ast.AST], name: str) -> Iterator[ast.Name]:
+    """Where the variable of that name is, and not one of a comprehension."""
+    rest = [*nodes]
+    while rest:
+        node = rest.pop()
+        if isinstance(node, ast.Name) and node.id == name:
+            yield node
+        children = [*ast.iter_child_nodes(node)]
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            bound = {one.id for each in node.generators for one in ast.walk(each.target) if isinstance(one, ast.Name)}
+            children = [node.generators[0].iter] if name in bound else children
+        rest += children
 
 
 def _is_assigned(node: ast.AST) -> TypeGuard[ast.Name]:

@@ -16,6 +16,7 @@ from typing import Any
 from ..constants import is_named_tuple, is_plain_class
 from ..frame import Frame, LocalFunction, Program, Routine, split
 from ..ir.arithmetic import Typed
+from ..sources import KEPT_ITERATOR
 from ..syntax import gives_function, is_asked_first, own_returns
 from ..types import (
     MIXED,
@@ -42,8 +43,6 @@ from .containers import load_field, made_by, made_record, new_instance
 from .expressions import OPERATORS, binary, bound_parts, tuple_of
 from .library.builtin_calls import BUILTINS, from_keys
 from .library.in_python import (
-    COMBINATIONS,
-    ITERTOOLS,
     bisect_left,
     bisect_right,
     chained,
@@ -56,11 +55,11 @@ from .library.in_python import (
     insert_sorted_left,
     nlargest,
     nsmallest,
-    product_of,
 )
+from .library.iterators import kept_iterator, of_itertools
 from .library.library_calls import library_call
 from .library.texts import text_method
-from .loops import as_list, taken_now, unpacked
+from .loops import as_list, is_record, unpacked
 from .methods import list_method, method_row, record_method
 from .statements import store_attribute
 
@@ -89,8 +88,8 @@ _IN_PYTHON: dict[Any, Any] = {
 
 def called(f: Frame, node: ast.Call) -> Typed:
     """What a call gives."""
-    if any(one.arg is None for one in node.keywords):
-        raise NotTypedError("a call has keywords from a dict")
+    if isinstance(node.func, ast.Name) and node.func.id == KEPT_ITERATOR:
+        return kept_iterator(f, node)
     if isinstance(node.func, ast.Attribute) and is_super(f, node.func.value):
         return _of_super(f, node, node.func.attr)
     if isinstance(node.func, ast.Attribute):
@@ -117,6 +116,8 @@ def called(f: Frame, node: ast.Call) -> Typed:
     thing = function.kind.thing
     if isinstance(thing, (BuiltinFunctionType, FunctionType)):
         thing = _IN_PYTHON.get(thing, thing)
+    if not isinstance(thing, FunctionType) and not (isinstance(thing, type) and is_plain_class(thing)):
+        _refuse_keywords_of_dict(node)
     if (write := BUILTINS.get(thing) if isinstance(thing, (type, BuiltinFunctionType)) else None) is not None:
         found: Typed = write(f, node)
         return found
@@ -128,7 +129,7 @@ def called(f: Frame, node: ast.Call) -> Typed:
     if isinstance(thing, BuiltinFunctionType) and thing in OPERATORS:
         return applied(f, node, function, arguments, keywords)
     if isinstance(thing, type) and not keywords:
-        thing, arguments = _of_itertools(f, node, thing, arguments)
+        thing, arguments = of_itertools(f, node, thing, arguments)
     return f.call(node, thing, arguments, keywords)
 
 
@@ -148,7 +149,30 @@ def _arguments(f: Frame, node: ast.Call, takes: int | None = None) -> tuple[list
         else:
             given = f.evaluated(one)
             arguments.append(given if isinstance(given.kind, Iterated) else f.settled(given))
-    return arguments, {str(one.arg): f.settled(f.evaluated(one.value)) for one in node.keywords}
+    keywords: dict[str, Typed] = {}
+    for each in node.keywords:
+        value = f.evaluated(each.value)
+        more = _items_of_record(f, f.there(value)) if each.arg is None else {each.arg: f.settled(value)}
+        if not keywords.keys().isdisjoint(more):
+            raise NotTypedError("a call has an argument twice")
+        keywords |= more
+    return arguments, keywords
+
+
+def _items_of_record(f: Frame, value: Typed) -> dict[str, Typed]:
+    """The keywords that ``**value`` gives, all of which must be there."""
+    if value.kind is UNKNOWN:
+        f.w.bail()
+        return {}
+    if not is_record(value):
+        raise NotTypedError(f"a call has keywords from {value.kind}")
+    assert isinstance(value.kind, Instance)
+    return {name: load_field(f, value, name) for name in value.kind.layout.fields}
+
+
+def _refuse_keywords_of_dict(node: ast.Call) -> None:
+    if any(one.arg is None for one in node.keywords):
+        raise NotTypedError("a call of what is no function in Python has keywords from a dict")
 
 
 def _takes(thing: Any) -> int | None:
@@ -172,9 +196,11 @@ def _takes_locally(function: Typed) -> int | None:
 
 
 def _method(f: Frame, node: ast.Call, of: Typed, name: str) -> Typed:
+    if isinstance(of.kind, ListType) or of.kind in (TEXT, VALUE) or is_record(of):
+        _refuse_keywords_of_dict(node)
     if isinstance(of.kind, ListType):
         return list_method(f, node, of, name)
-    if isinstance(of.kind, Instance) and of.kind.is_record:
+    if is_record(of):
         return record_method(f, node, of, name)
     if of.kind is TEXT:
         return text_method(f, node, of)
@@ -210,29 +236,6 @@ def _method_with(
     if not isinstance(thing, FunctionType):
         raise NotTypedError(f"it calls .{name}(), a {type(thing).__name__}")
     return f.call(node, thing, [of, *arguments], keywords)
-
-
-def _of_itertools(f: Frame, node: ast.Call, thing: Any, arguments: list[Typed]) -> tuple[Any, list[Typed]]:
-    """A generator for a class of itertools, and what it is given; some take all items when they are made."""
-    if thing is itertools.combinations and len(arguments) == 2:
-        count = arguments[1].known
-        thing, arguments = COMBINATIONS.get(count if isinstance(count, int) else 0, thing), arguments[:1]
-    elif thing is itertools.product and len(arguments) == 2:
-        thing = product_of
-    elif thing is itertools.chain and len(arguments) != 2:
-        return _chained(f, node, arguments)
-    else:
-        return ITERTOOLS.get((thing, len(arguments)), thing), arguments
-    return thing, [taken_now(f, (node, i), one) for i, one in enumerate(arguments)]
-
-
-def _chained(f: Frame, node: ast.Call, arguments: list[Typed]) -> tuple[Any, list[Typed]]:
-    """``chain`` of one, or of several, two by two."""
-    two = ITERTOOLS[itertools.chain, 2]
-    while len(arguments) > 2:
-        first = f.call((node, len(arguments)), two, arguments[:2], {})
-        arguments = [first, *arguments[2:]]
-    return (two, arguments) if len(arguments) == 2 else (two, [*arguments, *[tuple_of([])] * (2 - len(arguments))])
 
 
 def _of_super(f: Frame, node: ast.Call, name: str) -> Typed:
@@ -329,9 +332,9 @@ def called_function(
         raise NotTypedError(f"it calls {getattr(thing, '__name__', type(thing).__name__)}()")
     bound = _bound(f, thing, arguments, keywords)
     if is_generator(thing):
-        definition = f.program.definition(thing)
+        definition = f.program.sources.of(thing)
         return Typed(Iterated(run=lambda give: _generated(f, node, definition, bound, give, thing)))
-    if gives_function(f.program.definition(thing)):
+    if gives_function(f.program.sources.of(thing)):
         if f.loops or f.is_repeated:
             raise NotTypedError("it makes functions in a loop")
         return _inlined(f, node, thing, bound)
@@ -398,7 +401,7 @@ def _generated(
 
 def _inlined(f: Frame, node: ast.AST, function: FunctionType, bound: dict[str, Typed]) -> Typed:
     """Write a function into a frame: what it is given to go over is nowhere in memory, and may be what it returns."""
-    definition = f.program.definition(function)
+    definition = f.program.sources.of(function)
     inner = _inner(f, node, definition, function)
     key, last = (inner.path, "result"), definition.body[-1]
     inner.returned = f.program.results.get(key, UNKNOWN)

@@ -67,7 +67,7 @@ from .sets import as_they_came, is_set
 from .sorting import applied, key_of, order_of, ordered
 from .texts import of_text
 
-__all__ = ["BUILTINS", "from_keys", "to_int"]
+__all__ = ["BUILTINS", "from_keys", "iterator_of", "to_int"]
 
 _NOTHING = Typed(NONE)
 #: A float of this size is no int of 64 bits.
@@ -425,7 +425,11 @@ def _reduce(f: Frame, node: ast.Call) -> Typed:
 
 
 def _iter(f: Frame, node: ast.Call) -> Typed:
-    over = _one(f, node)
+    return iterator_of(f, _one(f, node))
+
+
+def iterator_of(f: Frame, over: Typed) -> Typed:
+    """``iter(over)``, which is gone over once."""
     if isinstance(over.kind, Iterated) and over.kind.run is not None:
         return over
     fixed = loops.fixed_items(f, over)

@@ -388,7 +388,6 @@ def _star_map(function: Callable[..., Any], rows: Iterable[Any]) -> Iterator[Any
         yield function(*row)
 
 
-#: Generators for classes of itertools, by how many arguments they are given.
 class _Count:
     """``itertools.count(start, step)``, of which ``next`` alone is asked."""
 
@@ -401,6 +400,35 @@ class _Count:
         return found
 
 
+class Kept:
+    """``iter(items)`` of a list, of which ``next`` alone is asked."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self._items, self._at = items, 0
+
+    def __next__(self) -> Any:
+        found = self._items[self._at]  # at its end, the function itself raises
+        self._at += 1
+        return found
+
+
+class Cycle:
+    """``itertools.cycle(items)`` of a list, of which ``next`` alone is asked: it saves what it goes over at first."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self._items, self._saved = items, items[:0]
+        self._at, self._is_over = 0, False
+
+    def __next__(self) -> Any:
+        if not self._is_over and self._at < len(self._items):
+            self._saved.append(self._items[self._at])
+        elif not self._is_over or self._at == len(self._saved):
+            self._at, self._is_over = 0, True
+        self._at += 1
+        return self._saved[self._at - 1]
+
+
+#: Generators for classes of itertools, by how many arguments they are given.
 ITERTOOLS: dict[tuple[Any, int], Any] = {
     **dict.fromkeys([(itertools.count, 0), (itertools.count, 1), (itertools.count, 2)], _Count),
     (itertools.accumulate, 1): _accumulate,
