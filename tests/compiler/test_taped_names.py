@@ -235,3 +235,50 @@ def test_keywords_that_are_there_twice_and_those_of_a_class_in_c() -> None:
     for function in (twice, of_a_class_in_c):
         with pytest.raises(NotTypedError):
             code_of(function, ([0.5, 1.5, -1.0],))
+
+
+# --- dictionaries whose keys are known -------------------------------------------------------------------------
+
+
+def of_some_keys(xs: list[Any]) -> Any:
+    home = {"a": xs[0], "b": xs[1], "c": 2.0, "rest": [1, 2]}
+    some = {k: home[k] for k in ("a", "b", "c")}
+
+    def combined(a: Any, b: Any, c: Any) -> Any:
+        return a * b + c
+
+    halves = {k: 0.5 * v for k, v in some.items()}
+    return combined(**some) + combined(**halves) + sum(halves.values())
+
+
+def by_kind(xs: list[Any]) -> Any:
+    totals: dict[str, Any] = {k: 0.0 for k in ("up", "down")}  # noqa: C420
+    lists: dict[str, list[Any]] = {k: [] for k in ("up", "down")}
+    for x in xs:
+        k = "up" if x > 0 else "down"
+        totals[k] += x * x
+        lists[k].append(x)
+    squares = totals["up"] * 2 + totals["down"]
+    return squares + sum(lists["up"]) + sum(len(v) * sum(v) for v in lists.values()) * xs[0]
+
+
+def with_another_key(xs: list[Any]) -> Any:
+    names = ("p", "q")
+    values: dict[str, Any] = dict(zip(names, xs, strict=False))
+    numbers_of = {n: i for i, n in enumerate(names)}
+    but_one = {n: 1.0 for n in names if n != "p"}
+    values["r"] = xs[2]
+    return values["p"] * numbers_of["q"] + values["q"] + values["r"] * but_one["q"]
+
+
+def one_key_twice(xs: list[Any]) -> Any:
+    found = {k: v for k, v in (("a", 1.0), ("a", xs[0]), ("b", xs[1]))}  # noqa: C416
+    return found["a"] * 2 + found["b"] * len(found)
+
+
+KEYS = [of_some_keys, by_kind, with_another_key, one_key_twice]
+
+
+@pytest.mark.parametrize("function", KEYS, ids=lambda function: function.__name__)
+def test_a_comprehension_over_known_texts(function: Callable[..., Any]) -> None:
+    assert_same(function, drawn(numbers(8)))

@@ -254,6 +254,11 @@ def keyed(f: Frame, node: ast.Dict) -> Typed:
             pairs += _pairs_now(f, (node, i), f.there(f.evaluated(one)))
         else:
             pairs.append((f.settled(f.evaluated(at)), f.settled(f.evaluated(one))))
+    return _dict_of(f, node, pairs)
+
+
+def _dict_of(f: Frame, node: ast.expr, pairs: Sequence[tuple[Typed | None, Typed]]) -> Typed:
+    """A dictionary of keys and values, with fields if the keys are known texts; in place of a pair, another one."""
     names = [key.known for key, _ in pairs if key is not None and isinstance(key.known, str)]
     is_table = f.program.has_tables and all(is_number(value.kind) for _, value in pairs)
     if names and len(names) == len(pairs) and not is_table:
@@ -474,6 +479,9 @@ def list_of(f: Frame, node: ast.ListComp | ast.SetComp | ast.DictComp) -> Typed:
     """What a comprehension makes: a list, a set or a dictionary."""
     kind = {ast.SetComp: set, ast.DictComp: dict}.get(type(node), list)
     inner = f.inner(node, _names_in(node))
+    first = f.evaluated(node.generators[0].iter)
+    if isinstance(node, ast.DictComp) and (items := _of_known_texts(f, node, first)) is not None:
+        return _dict_of(f, node, [_pair_of(inner, node, item) for item in items])
     made = made_list(inner, node, [], kind)
 
     def put() -> None:
@@ -483,8 +491,34 @@ def list_of(f: Frame, node: ast.ListComp | ast.SetComp | ast.DictComp) -> Typed:
         else:
             (added if kind is set else appended)(inner, made, inner.evaluated(node.elt))
 
-    _nested(inner, node.generators, f.evaluated(node.generators[0].iter), put)
+    _nested(inner, node.generators, first, put)
     return made
+
+
+def _of_known_texts(f: Frame, node: ast.DictComp, over: Typed) -> list[Typed] | None:
+    """The items that it goes over, if the keys are texts among them that are known; else None."""
+    generator = node.generators[0]
+    targets = generator.target.elts if isinstance(generator.target, ast.Tuple) else [generator.target]
+    names = [one.id for one in targets if isinstance(one, ast.Name)]
+    fixed = fixed_items(f, over) if len(node.generators) == 1 and not generator.ifs else None
+    if not fixed or len(names) < len(targets) or not (isinstance(node.key, ast.Name) and node.key.id in names):
+        return None
+    items = [item() for item in fixed]
+    if isinstance(generator.target, ast.Tuple):
+        if not all(isinstance(item.kind, Tuple) and len(item.kind.items) == len(names) for item in items):
+            return None
+        keys = [split(item)[names.index(node.key.id)] for item in items]
+    else:
+        keys = items
+    return items if all(isinstance(key.known, str) for key in keys) else None
+
+
+def _pair_of(f: Frame, node: ast.DictComp, item: Typed) -> tuple[Typed, Typed]:
+    """The key and the value that a comprehension makes of an item."""
+    target = node.generators[0].target
+    assign_target(f, target, item)
+    with fixed_names(f, target, item, set()):
+        return f.settled(f.evaluated(node.key)), f.settled(f.evaluated(node.value))
 
 
 def generated(f: Frame, node: ast.GeneratorExp) -> Typed:
