@@ -279,7 +279,7 @@ PyMethodDef methods[] = {
     {"kernel_calls", guarded<kernel_calls>, METH_VARARGS, "The bound calls of a machine."},
     {"scalar_graph", guarded<scalar_graph>, METH_VARARGS, "The graph of a program, as arrays."},
     {"install_graph", guarded<install_graph>, METH_VARARGS, "Installs machine code for a program's graph."},
-    {"special_functions", guarded<special_functions>, METH_NOARGS, "Functions that C's library lacks, by symbol."},
+    {"special_functions", guarded<special_functions>, METH_NOARGS | METH_STATIC, "Functions that C's library lacks, by symbol."},
     {"vector_functions", guarded<vector_functions>, METH_NOARGS, "How wide vectors are, and functions of them."},
     {"strips", guarded<strips>, METH_VARARGS, "Which calls of a machine are repeated, strip by strip."},
     {"memory", guarded<memory>, METH_VARARGS, "Where a machine's numbers are."},

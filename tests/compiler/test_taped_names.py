@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from retrograd import math as rm
 from retrograd.engine import ENGINE
 
 pytestmark = pytest.mark.native
@@ -282,3 +284,73 @@ KEYS = [of_some_keys, by_kind, with_another_key, one_key_twice]
 @pytest.mark.parametrize("function", KEYS, ids=lambda function: function.__name__)
 def test_a_comprehension_over_known_texts(function: Callable[..., Any]) -> None:
     assert_same(function, drawn(numbers(8)))
+
+
+# --- letters of texts, rows of the op table that C's library lacks, and what has no order -----------------------
+
+
+def of_letters(xs: list[Any], dna: str, other: str) -> Any:
+    total = 0.0
+    for i in range(len(dna)):
+        total = total * 0.9 + (xs[0] if dna[i] == "A" else xs[1]) * (2 if dna[-i - 1] == "G" else 1)
+    for i, c in enumerate(dna):
+        if c in ("C", "G"):
+            total += xs[2] * i
+    score = {"A": xs[0], "C": xs[1], "G": xs[2], "T": 0.5}
+    for c, d in zip(dna, other, strict=False):
+        total += score[c] * score[d] if c != d else 0.1
+    return total + sum(score[c] for c in other)
+
+
+def test_letters_of_texts() -> None:
+    assert_same(of_letters, [([0.5, 1.5, -1.0], "GATTACA", "CATTAGA"), ([0.25, 1.0, 2.0], "GATTACA", "CATTAGA")])
+    calls = [("GATTACA", "CATTAGA"), ("TTT", "CATTAGA"), ("GAXXACA", "CATTAGA"), ("GATTACA", "A")]
+    assert_same(of_letters, [([0.5, 1.5, -1.0], *each) for each in calls], answers=2)  # the others are new to it
+
+    def beyond(xs: list[Any], dna: str, at: int) -> Any:
+        return xs[0] * (2.0 if dna[at + 1] == "A" else 1.0)
+
+    calls_at = [([0.5], "AC", at) for at in (-1, 0, -3, 1, -4, 7)]
+    assert_same(beyond, calls_at, answers=3)
+
+
+def of_gamma(xs: list[Any]) -> Any:
+    return rm.lgamma(xs[0] * xs[0] + 1.0) + rm.gamma(2.0 + xs[1] * xs[1]) + rm.digamma(1.5 + xs[2] * xs[2])
+
+
+def test_gamma_and_its_derivatives() -> None:
+    assert_same(of_gamma, drawn(numbers(3)))
+
+
+def test_what_has_no_order_is_not_compared() -> None:
+    def in_heap(xs: list[Any], are_alike: bool) -> Any:
+        heap: list[Any] = []
+        for number, x in enumerate(xs):
+            heapq.heappush(heap, (1.0 if are_alike else abs(x), 0 if are_alike else number, Body(x, 2.0)))
+        total = 0.0
+        while heap:
+            by, number, body = heapq.heappop(heap)
+            total = total * 0.5 + by * body.mass * number
+        return total
+
+    calls = [([0.5, -1.0, 2.0], False), ([0.5, -1.0, 2.0, 0.1], False), ([0.5, 1.0], True), ([0.5], True)]
+    assert_same(in_heap, calls, answers=3)
+
+
+def test_an_iterator_with_a_default() -> None:
+    def by_name(xs: list[Any]) -> Any:
+        def day(arrivals: Any) -> Any:
+            arrivals = iter(arrivals)
+            total = 0.0
+
+            def arrive() -> Any:
+                row = next(arrivals, None)
+                return -1.0 if row is None else row * 2.0
+
+            for _ in range(10):
+                total = total * 0.8 + arrive()
+            return total
+
+        return day(xs) + day([xs[0]])
+
+    assert_same(by_name, drawn(numbers(5)))

@@ -22,9 +22,9 @@ def loaded(program: TapedProgram, compiled: bytes) -> TapedCode:
         program: The program.
         compiled: The object file that its text was compiled to.
     """
-    from ..._native import TapedCode  # the reference engine has none, and compiles nothing
+    from ..._native import SpecializationCache, TapedCode  # the reference engine has none, and compiles nothing
 
-    machine_code = load(compiled, ("run", "sweep"))
+    machine_code = load(compiled, ("run", "sweep"), SpecializationCache.special_functions())
     followed, addresses = program.program, machine_code.addresses
     kinds = (*(kind for kind, _ in followed.data.values()), *program.kinds)
     return TapedCode(

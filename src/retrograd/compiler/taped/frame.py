@@ -89,6 +89,7 @@ class Program:
         reads: What they read besides their arguments.
         texts: The number of each text.
         text_tables: Functions of a text, and the types of what they give (source/library/texts.py), by what they are.
+        has_letters: Whether it reads letters of texts by an index that is computed.
         has_tables: Whether dictionaries of numbers have no fields, so that those with other keys are of one type.
         has_rows: Whether lists of few items of several types have a type for each item.
         saw_rows: Whether there are such lists among the data.
@@ -106,6 +107,7 @@ class Program:
     """
 
     language: Language
+    has_letters: bool = False
     has_tables: bool = False
     has_rows: bool = False
     saw_rows: bool = False

@@ -48,43 +48,59 @@ class Sources:
 
 
 def _keep_iterators(definition: ast.FunctionDef, shadowed: Collection[str]) -> None:
-    """Write ``rest = iter(items)`` with ``KEPT_ITERATOR``, where nothing but ``next(rest)`` reads the name.
+    """Write ``rest = iter(items)`` with ``KEPT_ITERATOR``, where nothing but ``next(rest)`` reads what it gives.
+
+    The name gets a mark, since it may be that of the items, too.
 
     Args:
         definition: The function; it is changed in place.
         shadowed: The names outside of it that hold something else than Python's own functions.
     """
     names = [one for one in ast.walk(definition) if isinstance(one, ast.Name)]
-    stored = Counter(one.id for one in names if not isinstance(one.ctx, ast.Load))
-    if {"iter", "next"} & {*shadowed, *stored}:
+    if {"iter", "next"} & {*shadowed, *(one.id for one in names if not isinstance(one.ctx, ast.Load))}:
         return
-    read = Counter(one.id for one in names if isinstance(one.ctx, ast.Load))
-    asked = Counter(_asked_by(one, "next") for one in ast.walk(definition))
+    asked: dict[str, list[ast.Name]] = {}
+    for node in ast.walk(definition):
+        if (first := _asked_by(node, "next", 2)) is not None:
+            asked.setdefault(first.id, []).append(first)
     for node in ast.walk(definition):
         for target, value in _assigned(node):
-            is_kept = stored[target] == 1 and 0 < read[target] == asked[target]
-            if is_kept and _asked_by(value, "iter") is not None:
-                assert isinstance(value, ast.Call)
+            items = _asked_by(value, "iter", 1)
+            uses = [target, *asked.get(target.id, []), *([items] if items and items.id == target.id else [])]
+            others = [one for one in names if one.id == target.id and not any(one is each for each in uses)]
+            if isinstance(value, ast.Call) and target.id in asked and not others and _is_call(value, "iter", 1):
                 value.func = ast.copy_location(ast.Name(KEPT_ITERATOR, ast.Load()), value.func)
+                for one in (target, *asked[target.id]):
+                    one.id += KEPT
 
 
-def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+def _is_call(node: ast.AST, function: str, most: int) -> bool:
+    """Whether it is a call of a function of that name, with one argument to so many."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == function
+        and not node.keywords
+        and 1 <= len(node.args) <= most
+    )
+
+
+def _asked_by(node: ast.AST, function: str, most: int) -> ast.Name | None:
+    """The name that is the first argument of such a call."""
+    if not _is_call(node, function, most):
+        return None
+    assert isinstance(node, ast.Call)
+    return node.args[0] if isinstance(node.args[0], ast.Name) else None
+
+
+def _assigned(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr]]:
     """The names that an assignment gives something, one by one, and what."""
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target, value = node.targets[0], node.value
         pairs = [(target, value)]
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
             pairs = [*zip(target.elts, value.elts, strict=True)]
-        yield from ((one.id, each) for one, each in pairs if isinstance(one, ast.Name))
-
-
-def _asked_by(node: ast.AST, function: str) -> str | None:
-    """What a call of a function has for its only argument: a name, or "" for anything else; None for other nodes."""
-    if not isinstance(node, ast.Call) or node.keywords or len(node.args) != 1:
-        return None
-    if not isinstance(node.func, ast.Name) or node.func.id != function:
-        return None
-    return node.args[0].id if isinstance(node.args[0], ast.Name) else ""
+        yield from ((one, each) for one, each in pairs if isinstance(one, ast.Name))
 
 
 #: What may run more often than the statement that it is in, or later.

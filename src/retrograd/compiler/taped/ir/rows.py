@@ -19,6 +19,13 @@ _LIBRARY = frozenset(
         "remainder",
     ]
 )
+#: Functions that have other names there; and those that the C library lacks (native/ops/special.cpp).
+_OTHERS = {
+    "lgamma": "lgamma",
+    "gamma": "tgamma",
+    "digamma": "retrograd_digamma",
+    "polygamma": "retrograd_polygamma",
+}
 
 #: Instructions of LLVM that do.
 _INTRINSICS = {"abs": "fabs"} | {name: name for name in ("sqrt", "floor", "ceil", "trunc", "rint", "copysign")}
@@ -26,7 +33,7 @@ _INTRINSICS = {"abs": "fabs"} | {name: name for name in ("sqrt", "floor", "ceil"
 _COMPARE = {ast.Lt: "olt", ast.LtE: "ole", ast.Gt: "ogt", ast.GtE: "oge", ast.Eq: "oeq", ast.NotEq: "une"}
 _BINARY = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
 
-_TWO = {"pow", "hypot", "atan2", "fmod", "remainder", "copysign"}
+_TWO = {"polygamma", "pow", "hypot", "atan2", "fmod", "remainder", "copysign"}
 #: Functions that LLVM would write as others, whose last bit differs: ``sqrt`` or ``exp2`` in the place of ``pow``.
 _KEPT = {"pow"}
 
@@ -76,6 +83,7 @@ define internal double @floordiv(double %a, double %b) alwaysinline {
 DECLARATIONS = "\n".join(
     [
         *(f"declare {_head(name, name)} #0{' nobuiltin' * (name in _KEPT)}" for name in sorted(_LIBRARY)),
+        *(f"declare {_head(symbol, name)} #0" for name, symbol in _OTHERS.items()),
         *(f"declare {_head(f'llvm.{symbol}.f64', name)}" for name, symbol in _INTRINSICS.items()),
         _PYTHON,
     ]
@@ -97,6 +105,8 @@ class Rows:
         """The function of a row's operands that gives its value."""
         if row in _LIBRARY or row in ("mod", "floordiv"):
             return row
+        if row in _OTHERS:
+            return _OTHERS[row]
         if row in _INTRINSICS:
             return f"llvm.{_INTRINSICS[row]}.f64"
         op = _row(row)

@@ -258,6 +258,8 @@ def _equal_or_not(f: Frame, operator: ast.cmpop, kind: Type, is_equal: str) -> T
 
 
 _ORDER = {ast.Lt: "__lt__", ast.LtE: "__le__", ast.Gt: "__gt__", ast.GtE: "__ge__", ast.Eq: "__eq__"}
+#: What Python asks of the other instance, where the first one does not say which comes first.
+_REFLECTED = {"__lt__": "__gt__", "__le__": "__ge__", "__gt__": "__lt__", "__ge__": "__le__"}
 
 
 def _by_method(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed:
@@ -277,7 +279,16 @@ def _by_method(f: Frame, operator: ast.cmpop, one: Typed, other: Typed) -> Typed
         is_made = isinstance(thing, FunctionType) and dataclasses.is_dataclass(one.kind.layout.kind)
         if is_made and isinstance(other.kind, Instance):
             return _dataclasses(f, operator, one, other)
+        if name in _REFLECTED and one.kind == other.kind and _has_no_order(f, one.kind.layout.kind, name):
+            f.w.bail()  # the function itself raises
+            return Typed(BOOL, ("false",))
     raise NotTypedError(f"it compares {one.kind} with {other.kind}")
+
+
+def _has_no_order(f: Frame, kind: type, name: str) -> bool:
+    """Whether a class leaves it to ``object`` which of two instances comes first."""
+    methods = (name, _REFLECTED[name])
+    return all(f.program.reads.attribute(kind, one)[1] is getattr(object, one) for one in methods)
 
 
 def _said(f: Frame, name: str, found: Typed) -> Typed:

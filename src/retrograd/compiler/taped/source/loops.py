@@ -46,6 +46,7 @@ from .containers import (
     store_item,
 )
 from .expressions import tuple_of
+from .library.texts import letter
 from .memory import item_place
 
 __all__ = [
@@ -198,6 +199,9 @@ def source_of(f: Frame, over: Typed) -> Source:
         return Source(
             lambda i: f.w.emit(f"icmp slt i64 {i}, {count}"), lambda i: item_of_tuple(f, over, Typed(INT, (i,)))
         )
+    if over.kind is TEXT:
+        letters = length(f, over).number
+        return Source(lambda i: f.w.emit(f"icmp slt i64 {i}, {letters}"), lambda i: letter(f, over, i))
     raise NotTypedError(f"a loop goes over {over.kind}")
 
 

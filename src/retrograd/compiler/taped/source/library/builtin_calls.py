@@ -62,7 +62,7 @@ from ..containers import (
 )
 from ..expressions import binary, tuple_of
 from . import reductions
-from .in_python import transposed
+from .in_python import Kept, transposed
 from .sets import as_they_came, is_set
 from .sorting import applied, key_of, order_of, ordered
 from .texts import of_text
@@ -439,6 +439,8 @@ def iterator_of(f: Frame, over: Typed) -> Typed:
 
 def _next(f: Frame, node: ast.Call) -> Typed:
     over, *default = (f.evaluated(one) for one in node.args)
+    if isinstance(over.kind, Instance) and over.kind.layout.kind is Kept and default:
+        return f.call(node, Kept.next_or, [over, f.settled(default[0])], {})
     if isinstance(over.kind, Instance) and not over.kind.is_record and not default:
         return f.call(node, f.program.reads.attribute(over.kind.layout.kind, "__next__")[1], [over], {})
     if not isinstance(over.kind, Iterated) or (over.kind.run is None and not over.kind.is_iterator):

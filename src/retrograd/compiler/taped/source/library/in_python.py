@@ -411,6 +411,10 @@ class Kept:
         self._at += 1
         return found
 
+    def next_or(self, default: Any) -> Any:
+        """``next(it, default)``."""
+        return self.__next__() if self._at < len(self._items) else default
+
 
 class Cycle:
     """``itertools.cycle(items)`` of a list, of which ``next`` alone is asked: it saves what it goes over at first."""

@@ -17,7 +17,7 @@ from ...frame import Frame, Program, split
 from ...ir.arithmetic import Typed
 from ...types import BOOL, FLOAT, INT, TEXT, UNKNOWN, NotTypedError, Tuple, Type
 
-__all__ = ["formatted", "item_of_text", "joined", "of_text", "sliced_text", "tables_of", "text_method"]
+__all__ = ["formatted", "item_of_text", "joined", "letter", "of_text", "sliced_text", "tables_of", "text_method"]
 
 #: So many texts have tables; functions are taken of what functions gave so often.
 _MOST, _GENERATIONS = 2048, 3
@@ -78,8 +78,16 @@ def item_of_text(f: Frame, of: Typed, index: Typed) -> Typed:
     """``text[i]``."""
     at = index.known
     if not isinstance(at, int):
-        raise NotTypedError("it reads letters of a str by an index that is computed")
+        return letter(f, of, f.math.integer(index).number)
     return of_text(f, of, ("item", at), lambda text: text[at], TEXT)
+
+
+def letter(f: Frame, text: Typed, at: str) -> Typed:
+    """A letter of a text, by an index that is computed."""
+    f.program.has_letters = True
+    found = f.w.emit(f"call i64 @text_letter(i64 {text.number}, i64 {at})")
+    f.w.bail_if(f.w.emit(f"icmp eq i64 {found}, -1"))
+    return Typed(TEXT, (found,))
 
 
 def sliced_text(f: Frame, of: Typed, bounds: list[Typed | None]) -> Typed:
@@ -133,6 +141,8 @@ def tables_of(program: Program) -> str:
     places = {text: place for place, text in enumerate(sorted(texts))}
     count = max(len(texts), 1)
     written = [_rank(len(texts), count, [places[text] for text in texts] or [0])]
+    if program.has_letters:
+        written.append(_letters(program, texts or [""]))
     for number, (function, kind) in enumerate(program.text_tables.values()):
         rows = [_bits(program, function, kind, text) for text in texts] or [None]
         written.append(_table(number, len(texts), count, rows))
@@ -141,6 +151,9 @@ def tables_of(program: Program) -> str:
 
 def _add_texts(program: Program) -> None:
     """Number what functions of texts give, what they give for that, and so on; another text is not known."""
+    for one in [*program.texts] if program.has_letters else []:
+        for each in one[: _MOST - len(program.texts)]:
+            program.text(each)
     makers = [function for function, kind in program.text_tables.values() if kind is TEXT]
     seen = 0
     for _ in range(_GENERATIONS):
@@ -177,6 +190,36 @@ define internal i64 @text_rank(i64 %text) {{
   %place = getelementptr i64, ptr @text_ranks, i64 %at
   %rank = load i64, ptr %place, align 8
   %found = select i1 %is_known, i64 %rank, i64 -1
+  ret i64 %found
+}}"""
+
+
+def _letters(program: Program, texts: list[str]) -> str:
+    """A function of a text's number and an index, which gives a letter's number; -1 if it is not known."""
+    counts = [*map(len, texts)]
+    begins = [*itertools.accumulate(counts, initial=0)]
+    letters = [program.texts.get(each, -1) for text in texts for each in text]
+    return f"""
+@letter_counts = internal constant [{len(texts)} x i64] [{_words(counts)}]
+@letter_begins = internal constant [{len(begins)} x i64] [{_words(begins)}]
+@letters = internal constant [{len(letters) + 1} x i64] [{_words([*letters, -1])}]
+define internal i64 @text_letter(i64 %text, i64 %index) {{
+  %is_known = icmp ult i64 %text, {len(texts)}
+  %at = select i1 %is_known, i64 %text, i64 0
+  %count.at = getelementptr i64, ptr @letter_counts, i64 %at
+  %count = load i64, ptr %count.at, align 8
+  %is_from_end = icmp slt i64 %index, 0
+  %moved = add i64 %index, %count
+  %place = select i1 %is_from_end, i64 %moved, i64 %index
+  %is_inside = icmp ult i64 %place, %count
+  %is_there = and i1 %is_known, %is_inside
+  %begin.at = getelementptr i64, ptr @letter_begins, i64 %at
+  %begin = load i64, ptr %begin.at, align 8
+  %behind = select i1 %is_there, i64 %place, i64 0
+  %letter = add i64 %begin, %behind
+  %letter.at = getelementptr i64, ptr @letters, i64 %letter
+  %number = load i64, ptr %letter.at, align 8
+  %found = select i1 %is_there, i64 %number, i64 -1
   ret i64 %found
 }}"""
 
