@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.compiled_cases import KINDS, assert_near, assert_whole, backward, batch, eagerly, mean_of_eager, native
-from support.parts import ALL
+from support.parts import ALL, require
 
 import retrograd as rg
 from retrograd import Index, Value, errors, nn, take
@@ -224,6 +224,22 @@ def test_powers_where_they_end(kind: str, power: float) -> None:
         if not isinstance(outcome(function), tuple):
             assert_near(backward(compiled, inputs, ()), eagerly(function, inputs, ()), 1e-12, x)
         inputs[place].data = 0.5
+
+
+@pytest.mark.parametrize("tier", ["vm", "llvm"])
+@pytest.mark.parametrize("exponent", [2.0**53, 2.0**53 - 1.0, 1e16, -1e16, 1e300])
+def test_a_power_whose_exponent_less_one_is_itself(tier: Any, exponent: float) -> None:
+    """The partial is ``b * a**(b - 1)`` as floats are: of 1e16 - 1 that is the power of an even number."""
+
+    def function(p: Any, b: float) -> Any:
+        return p**b
+
+    if tier == "llvm":
+        require("llvmlite")
+    compiled = rg.compile(function, tier=tier)
+    for base, b in ((1.5, 2.5), (-1.0, exponent), (1.0, exponent), (-1.0, exponent)):
+        wanted = rg.value_and_grad(function)(base, b)
+        assert compiled.value_and_grad(base, b) == pytest.approx(wanted, rel=1e-12)
 
 
 # --- batches ------------------------------------------------------------------------------------------------------

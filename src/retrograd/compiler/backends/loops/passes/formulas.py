@@ -72,6 +72,9 @@ _TINY = 1e-290
 #: The quotient of a constant that is smaller, or larger than the inverse, may be out of range where that of one is not.
 _LEAST = 2.0**-64
 
+#: From here on, a number less one may be the number itself.
+_SPARSE = 2.0**53
+
 
 def is_selecting(row: str) -> bool:
     """Whether a row of the graph reads, or writes, what is at a place that is computed, or computes a place."""
@@ -193,6 +196,7 @@ def _power_partial(t: Builder, a: Value, b: Value, y: Value) -> Value:
     above_one = t.both(t.compare("ogt", b, 1.0), t.compare("olt", b, math.inf))
     at_zero = t.both(t.compare("oeq", a, 0.0), above_one)
     precise = t.both(t.compare("ogt", t.fabs(y), _TINY), t.compare("ogt", t.fabs(a), _TINY))
+    precise = t.both(precise, t.compare("olt", t.fabs(b), _SPARSE))  # else the table's power may be no other one
     return t.select(precise, t.div(t.mul(b, y), a), t.select(at_zero, 0.0, math.nan))
 
 

@@ -56,8 +56,8 @@ _MANY, _MOST_LIKE, _MOST_UNLIKE = 3_000, 1.1, 10
 #: Little of a graph repeats itself if more than this part of it is written. Another order of its sums must be less by
 #: this factor, and take less time by the next one.
 _PART, _MUCH_LESS, _MUCH_FASTER = 0.25, 3, 1.5
-#: Code that is short may take so many times as long as other code.
-_MUCH_SLOWER = 2.0
+#: Short code may take so many times as long as other code.
+_MUCH_SLOWER = 1.1
 #: A graph of so many times as many nodes as one that computes the same is not looked at; nor one of so many times as
 #: many nodes of code.
 _FAR_MORE, _FAR_MORE_CODE = 4, 16
