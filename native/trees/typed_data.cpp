@@ -10,6 +10,8 @@ namespace {
 
 // Larger ints are left to the function itself.
 constexpr long long kLargest = 1LL << 62;
+// So deep may instances of one class be inside of each other, as functions that call themselves.
+constexpr int kDeepest = 200;
 
 using Put = TypedData::Put;
 
@@ -43,6 +45,7 @@ bool DataType::parse(PyObject* tuple) {
       second = Ref(Py_XNewRef(third));
       flag = fourth == Py_True;
       return each(next);
+    case AGAIN: up = PyLong_AsLong(first); return up > 0;
     case ARRAY:
       second = Ref(Py_XNewRef(next));
       axes = fourth ? PyLong_AsLong(fourth) : -1;
@@ -84,7 +87,14 @@ Put TypedData::put(const DataType& type, PyObject* thing) {
     case DataType::TUPLE: return tuple(type, thing);
     case DataType::LIST: return list(type, thing);
     case DataType::RECORD: return record(type, thing);
-    case DataType::INSTANCE: return takes_variables_ ? Put::OF_ANOTHER_TYPE : instance(type, thing);
+    case DataType::INSTANCE: {
+      if (takes_variables_) return Put::OF_ANOTHER_TYPE;
+      around_.push_back(&type);
+      const Put done = instance(type, thing);
+      around_.pop_back();
+      return done;
+    }
+    case DataType::AGAIN: return again(type.up, thing);
     case DataType::ARRAY: return array(type, thing);
     case DataType::UNION: return takes_variables_ ? Put::OF_ANOTHER_TYPE : one_of(type, thing);
   }
@@ -289,11 +299,24 @@ Put TypedData::instance(const DataType& type, PyObject* thing) {
   return PyDict_Size(own.get()) == PyTuple_Size(names) ? attributes(type, own.get()) : Put::OF_ANOTHER_TYPE;
 }
 
+Put TypedData::again(long up, PyObject* thing) {
+  if (depth_ >= kDeepest) return Put::OF_ANOTHER_TYPE;  // or it is inside of itself
+  const auto from = around_.end() - up;
+  const std::vector<const DataType*> inside(from, around_.end());
+  around_.erase(from, around_.end());
+  ++depth_;
+  const Put done = put(*inside.front(), thing);
+  --depth_;
+  around_.insert(around_.end(), inside.begin(), inside.end());
+  return done;
+}
+
 Put TypedData::one_of(const DataType& type, PyObject* thing) {
   PyObject* kind = reinterpret_cast<PyObject*>(Py_TYPE(thing));
   for (size_t i = 0; i < type.parts.size(); ++i) {
     const DataType& option = type.parts[i];
-    if (option.code == DataType::INSTANCE ? kind != option.second.get() : thing != option.about.get()) continue;
+    const DataType& known = option.code == DataType::AGAIN ? **(around_.end() - option.up) : option;
+    if (known.code == DataType::INSTANCE ? kind != known.second.get() : thing != known.about.get()) continue;
     word(i);
     return put(option, thing);
   }

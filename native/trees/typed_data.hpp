@@ -29,13 +29,14 @@ struct DataType {
     RECORD,    // the keys of a dictionary, in its order; what they have
     INSTANCE,  // the names of the attributes; what they have; the class; whether they are kept in a dictionary
     ARRAY,     // the class; the dtype; its rows or numbers; how many axes; whether its numbers are float64
-    UNION      // INSTANCEs of several classes, and STATICs
+    UNION,     // INSTANCEs of several classes, and STATICs
+    AGAIN      // the INSTANCE that it is inside of, so many up: a child of a node
   };
 
   Code code = NONE;
   Ref about, second;
   std::vector<DataType> parts;
-  long axes = 0;
+  long axes = 0, up = 0;
   bool flag = false;
 
   // False with an exception set.
@@ -87,6 +88,7 @@ class TypedData {
   Put instance(const DataType& type, PyObject* thing);
   Put one_of(const DataType& type, PyObject* thing);
   Put attributes(const DataType& type, PyObject* own);
+  Put again(long up, PyObject* thing);
 
   std::vector<uint64_t> words_;
   std::vector<double> leaves_;
@@ -94,6 +96,8 @@ class TypedData {
   PyTypeObject* leaf_type_;
   bool takes_results_;
   bool takes_variables_ = false;
+  std::vector<const DataType*> around_;  // the INSTANCEs that are being written, each inside of the one before
+  int depth_ = 0;                        // how often one of them came again
   std::vector<Ref> values_;
   Ref new_texts_;  // numbers of those that the code does not know, in this call
   Py_ssize_t first_new_text_ = 0;

@@ -28,6 +28,7 @@ from .types import (
     UNKNOWN,
     VALUE,
     Instance,
+    Layout,
     ListType,
     NotTypedError,
     Optional,
@@ -120,11 +121,13 @@ def _written(program: Program, function: FunctionType, arguments: Sequence[Any])
     for _ in range(_MOST_PASSES):
         before = state
         program.followed.clear()
+        program.readers.clear()
         entry, result = _entry(program, function, kinds)
         state = program.state()
         if state == before:
             routines = "\n".join(one.text for one in program.routines.values())
-            text = "\n".join([RUNTIME, tables_of(program), program.rows.text, routines, entry, program.tape.sweep()])
+            readers, sweep = "\n".join(program.readers.values()), program.tape.sweep()
+            text = "\n".join([RUNTIME, tables_of(program), program.rows.text, routines, readers, entry, sweep])
             words = len(CONTEXT) + sum(len(kind.words) for kind, _ in program.data.values())
             return TapedProgram(text, program, kinds, result, words)
     raise NotTypedError("its types do not settle")
@@ -242,6 +245,53 @@ def _one_of(f: Frame, kind: Union, cursor: str) -> Typed:
 
 
 def _instance(f: Frame, kind: Instance, cursor: str) -> Typed:
+    if not _is_inside(kind.layout, [*kind.layout.fields.values()]):
+        return _made(f, kind, cursor)
+    place = f.w.allocate("ptr")
+    status = f.w.emit(f"call i32 @{_reader(f, kind)}(ptr %context, ptr {cursor}, ptr %leaves, ptr {place})")
+    f.w.bail_if(f.w.emit(f"icmp ne i32 {status}, 0"))
+    return Typed(kind, (f.w.load("ptr", place),))
+
+
+def _is_inside(layout: Layout, kinds: Sequence[Type]) -> bool:
+    """Whether instances with a layout are in what is of these types."""
+    rest: list[Type] = [*kinds]
+    seen: list[Layout] = []
+    while rest:
+        kind = rest.pop()
+        if isinstance(kind, Optional):
+            rest.append(kind.item)
+        elif isinstance(kind, (Tuple, Row)):
+            rest += kind.items
+        elif isinstance(kind, ListType):
+            rest.append(kind.item)
+        elif isinstance(kind, Union):
+            rest += kind.options
+        elif isinstance(kind, Instance) and kind.layout is layout:
+            return True
+        elif isinstance(kind, Instance) and kind.layout not in seen:
+            seen.append(kind.layout)
+            rest += kind.layout.fields.values()
+    return False
+
+
+def _reader(f: Frame, kind: Instance) -> str:
+    """The name of a function that reads an instance, and calls itself for those in it."""
+    readers = f.program.readers
+    if kind.layout in readers:
+        return f"read{[*readers].index(kind.layout)}"
+    name, readers[kind.layout] = f"read{len(readers)}", ""
+    inner = Frame(f.program, f.function, {}, name)
+    inner.w.bail_if(inner.w.emit("call i1 @is_too_deep(ptr %context)"))
+    inner.w.store("ptr", _made(inner, kind, "%cursor").number, "%out")
+    inner.w.line("call void @is_back(ptr %context)")
+    inner.w.line("ret i32 0")
+    head = f"define internal i32 @{name}(ptr %context, ptr %cursor, ptr noalias %leaves, ptr %out)"
+    readers[kind.layout] = inner.w.text(head)
+    return name
+
+
+def _made(f: Frame, kind: Instance, cursor: str) -> Typed:
     made = new_instance(f, kind.layout)
     for name, item in kind.layout.fields.items():
         store_field(f, made, name, _read(f, item, cursor))

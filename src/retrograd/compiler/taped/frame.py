@@ -99,6 +99,7 @@ class Program:
         cells: The cells of lists, by where they are made.
         inlined: The types of the variables of comprehensions and generators, by where they are.
         results: The types of what is chosen or summed, by where that is.
+        readers: What reads instances whose attributes are of their own class again, by their layouts.
         local_functions: The functions that are defined in others, by where that is.
         around: The keys of the routines that are being followed, each called by another one.
         sources: The sources of the functions.
@@ -123,6 +124,7 @@ class Program:
     cells: dict[Any, Cell] = field(default_factory=dict)
     inlined: dict[Any, dict[str, Type]] = field(default_factory=dict)
     results: dict[Any, Type] = field(default_factory=dict)
+    readers: dict[Layout, str] = field(default_factory=dict)
     local_functions: dict[Any, LocalFunction] = field(default_factory=dict)
     around: set[Any] = field(default_factory=set)
     sources: Sources = field(default_factory=Sources)

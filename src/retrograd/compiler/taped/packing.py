@@ -31,6 +31,7 @@ from .types import (
     UNKNOWN,
     VALUE,
     Instance,
+    Layout,
     ListType,
     NotTypedError,
     Optional,
@@ -65,6 +66,7 @@ class _Code(enum.IntEnum):
     INSTANCE = enum.auto()
     ARRAY = enum.auto()
     UNION = enum.auto()
+    AGAIN = enum.auto()
 
 
 _SCALARS = {
@@ -81,11 +83,14 @@ _SCALARS = {
 }
 
 
-def written_as(program: Program, kind: Type) -> tuple[Any, ...]:
-    """A type as the native side takes it."""
+def written_as(program: Program, kind: Type, around: tuple[Layout, ...] = ()) -> tuple[Any, ...]:
+    """A type as the native side takes it; ``around``: the attributes of what instances it is inside of."""
+
+    def inside(one: Type) -> tuple[Any, ...]:
+        return written_as(program, one, around)
 
     def each(kinds: Sequence[Type]) -> tuple[Any, ...]:
-        return tuple(written_as(program, one) for one in kinds)
+        return tuple(map(inside, kinds))
 
     if isinstance(kind, (Tuple, Row)):
         return _Code.TUPLE, kind.kind, each(kind.items)
@@ -94,14 +99,17 @@ def written_as(program: Program, kind: Type) -> tuple[Any, ...]:
             axes, item = 1, kind.item
             while isinstance(item, ListType):
                 axes, item = axes + 1, item.item
-            rows = written_as(program, kind.item)
+            rows = inside(kind.item)
             return _Code.ARRAY, np.ndarray, kind.dtype, rows, axes, kind.dtype == np.float64
         if kind.item is UNKNOWN:  # only empty ones have come
             return _Code.LIST, (list if kind.kind is np.ndarray else kind.kind,), (_Code.STATIC, object())
-        return _Code.LIST, (list if kind.kind is np.ndarray else kind.kind,), written_as(program, kind.item)
+        return _Code.LIST, (list if kind.kind is np.ndarray else kind.kind,), inside(kind.item)
     if isinstance(kind, Optional):
-        return _Code.OPTIONAL, written_as(program, kind.item)
+        return _Code.OPTIONAL, inside(kind.item)
     if isinstance(kind, Instance):
+        if kind.layout in around:
+            return _Code.AGAIN, len(around) - around.index(kind.layout)
+        around = (*around, kind.layout) if not kind.is_record else around
         names, types = tuple(kind.layout.fields), each([*kind.layout.fields.values()])
         if kind.is_record:
             return _Code.RECORD, names, types
