@@ -354,3 +354,19 @@ def test_an_iterator_with_a_default() -> None:
         return day(xs) + day([xs[0]])
 
     assert_same(by_name, drawn(numbers(5)))
+
+
+def unread(xs: list[Any]) -> Any:
+    rows = [("a", x, 2.0) for x in xs]
+    total = 0.0
+    for _, size, _ in rows:
+        total += size * size
+    for _ in range(3):
+        total = total * 0.5 + sum(x for _, x, _ in rows)
+    _, first, *_ = rows[0]
+    _ = "the end"
+    return total + first
+
+
+def test_names_that_nothing_reads() -> None:
+    assert_same(unread, drawn(numbers(8)))

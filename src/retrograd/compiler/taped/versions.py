@@ -16,6 +16,8 @@ __all__ = ["as_written", "with_versions"]
 
 #: Between a name and its number, in what users do not write.
 _MARK = "#"
+#: The same with a number that no version has.
+_UNLIKE = f"{_MARK}0"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 #: What has gone over a generator before the statement ends in which it is called.
 _AT_ONCE = {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"}
@@ -40,11 +42,27 @@ def with_versions(definition: ast.FunctionDef, shadowed: Collection[str]) -> set
     """
     kept = set(_kept(definition, shadowed))
     parameters = [one.arg for one in ast.walk(definition.args) if isinstance(one, ast.arg)]
+    _rename_unread(definition, {*kept, *parameters})
     _rename_apart(definition, {*kept, *parameters})
     renamer = _Renamer(kept, parameters)
     for statement in definition.body:
         renamer.statement(statement)
     return renamer.once
+
+
+def _rename_unread(definition: ast.FunctionDef, kept: Collection[str]) -> None:
+    """Give a name that nothing reads another one in each place: ``_, size, _ = row``."""
+    read, stored = {*kept}, dict[str, list[ast.Name]]()
+    for node in ast.walk(definition):
+        if _is_assigned(node):
+            stored.setdefault(node.id, []).append(node)
+        elif isinstance(node, ast.Name):
+            read.add(node.id)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            read.add(node.target.id)
+    for name in stored.keys() - read:
+        for number, one in enumerate(stored[name][1:], 2):
+            one.id = f"{name}{_UNLIKE}{number}"
 
 
 def _rename_apart(definition: ast.FunctionDef, kept: Collection[str]) -> None:
@@ -65,7 +83,7 @@ def _rename_apart(definition: ast.FunctionDef, kept: Collection[str]) -> None:
             continue  # it is read elsewhere, or one of them is in another
         for number, many in enumerate(uses[1:], 2):
             for one in many:
-                one.id = f"{name}{_MARK}0{number}"  # a number that no version has
+                one.id = f"{name}{_UNLIKE}{number}"
 
 
 def _regions(definition: ast.FunctionDef) -> Iterator[tuple[list[ast.expr], ast.stmt, list[ast.stmt]]]:
