@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -294,3 +295,26 @@ def test_counts_that_a_loop_goes_over_and_that_come_from_outside_are_refused() -
     for function in (kept, looped):
         with pytest.raises(NotTypedError):
             code_of(function, ([0.5], 3))
+
+
+class Patient:
+    def __init__(self, severity: int, service: float, calm: float) -> None:
+        self.severity, self.service, self.calm = severity, service, calm
+
+
+def arrivals(xs: list[Any], rows: list[list[Any]]) -> Any:
+    now, total = 0.0, 0.0
+    for row in rows:
+        gap, *rest = row
+        now = now + gap * xs[0]
+        patient = Patient(*rest)
+        total += xs[patient.severity] * patient.service * now + len(rest) * rest[-1]
+    return total
+
+
+def test_the_rest_of_a_row_has_a_type_for_each_item() -> None:
+    def call(source: random.Random) -> tuple[Any, ...]:
+        rows = [[source.random(), source.choice([0, 1, 2]), source.random(), source.random()] for _ in range(5)]
+        return [source.uniform(-1.0, 1.0) for _ in range(3)], rows
+
+    assert_same(arrivals, drawn(call))

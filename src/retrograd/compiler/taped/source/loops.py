@@ -427,7 +427,12 @@ def _with_rest(f: Frame, node: ast.AST, value: Typed, targets: Sequence[ast.expr
         if len(parts) < at + after:
             raise NotTypedError(f"it takes {at + after} items of {len(parts)}")
         end = len(parts) - after
-        return [*parts[:at], made_list(f, (node, "rest"), parts[at:end]), *parts[end:]]
+        left = [*map(f.settled, parts[at:end])]
+        kinds = tuple(one.kind for one in left)
+        if f.program.has_rows and len({*kinds}) > 1:
+            row = Typed(Row(kinds), tuple(word for one in left for word in one.parts))
+            return [*parts[:at], row, *parts[end:]]
+        return [*parts[:at], made_list(f, (node, "rest"), left), *parts[end:]]
     if not isinstance(items.kind, ListType) or items.kind.kind is not list:
         raise NotTypedError(f"it takes the items of {items.kind}")
     count = length(f, items).number
