@@ -370,3 +370,25 @@ def unread(xs: list[Any]) -> Any:
 
 def test_names_that_nothing_reads() -> None:
     assert_same(unread, drawn(numbers(8)))
+
+
+def test_an_iterator_and_a_parameter_of_its_name() -> None:
+    """Each function has a variable of its own."""
+
+    def of_a_count(xs: list[Any]) -> Any:
+        rest = iter(xs)
+
+        def ask(rest: Any) -> Any:
+            return next(rest)
+
+        return next(rest) * ask(itertools.count(5))
+
+    def of_its_own(xs: list[Any]) -> Any:
+        def total(rest: Any) -> Any:
+            rest = iter(rest)
+            return next(rest) + 2.0 * next(rest)
+
+        return total(xs) * total([xs[1], xs[0]])
+
+    for function in (of_a_count, of_its_own):
+        assert_same(function, drawn(numbers(5)))

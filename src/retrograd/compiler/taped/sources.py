@@ -16,6 +16,8 @@ __all__ = ["KEPT_ITERATOR", "Sources", "read_once"]
 #: In place of ``iter``, where what it gives is kept.
 KEPT_ITERATOR = f"iter{KEPT}"
 
+_FUNCTIONS = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
+
 
 @dataclass(eq=False, slots=True)
 class Sources:
@@ -39,9 +41,9 @@ class Sources:
         if function not in self._found:
             found = self._found[function] = definition_of(function)
             shadowed = names_around(function)
-            _keep_iterators(found, shadowed)
             for one in ast.walk(found):
                 if isinstance(one, ast.FunctionDef):
+                    _keep_iterators(one, shadowed)
                     self.once[one] = with_versions(one, shadowed)
                     self.expressions[one] = read_once(one)
         return self._found[function]
@@ -59,19 +61,21 @@ def _keep_iterators(definition: ast.FunctionDef, shadowed: Collection[str]) -> N
     names = [one for one in ast.walk(definition) if isinstance(one, ast.Name)]
     if {"iter", "next"} & {*shadowed, *(one.id for one in names if not isinstance(one.ctx, ast.Load))}:
         return
+    inside = [one for one in ast.walk(definition) if isinstance(one, _FUNCTIONS) and one is not definition]
+    theirs = {one.arg for each in inside for one in ast.walk(each) if isinstance(one, ast.arg)}
     asked: dict[str, list[ast.Name]] = {}
     for node in ast.walk(definition):
         if (first := _asked_by(node, "next", 2)) is not None:
             asked.setdefault(first.id, []).append(first)
-    for node in ast.walk(definition):
-        for target, value in _assigned(node):
-            items = _asked_by(value, "iter", 1)
-            uses = [target, *asked.get(target.id, []), *([items] if items and items.id == target.id else [])]
-            others = [one for one in names if one.id == target.id and not any(one is each for each in uses)]
-            if isinstance(value, ast.Call) and target.id in asked and not others and _is_call(value, "iter", 1):
-                value.func = ast.copy_location(ast.Name(KEPT_ITERATOR, ast.Load()), value.func)
-                for one in (target, *asked[target.id]):
-                    one.id += KEPT
+    for target, value in _assigned(definition):
+        items = _asked_by(value, "iter", 1)
+        uses = [target, *asked.get(target.id, []), *([items] if items and items.id == target.id else [])]
+        others = [one for one in names if one.id == target.id and not any(one is each for each in uses)]
+        is_kept = target.id in asked and target.id not in theirs and not others
+        if is_kept and isinstance(value, ast.Call) and _is_call(value, "iter", 1):
+            value.func = ast.copy_location(ast.Name(KEPT_ITERATOR, ast.Load()), value.func)
+            for one in (target, *asked[target.id]):
+                one.id += KEPT
 
 
 def _is_call(node: ast.AST, function: str, most: int) -> bool:
@@ -93,19 +97,24 @@ def _asked_by(node: ast.AST, function: str, most: int) -> ast.Name | None:
     return node.args[0] if isinstance(node.args[0], ast.Name) else None
 
 
-def _assigned(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr]]:
-    """The names that an assignment gives something, one by one, and what."""
-    if isinstance(node, ast.Assign) and len(node.targets) == 1:
-        target, value = node.targets[0], node.value
-        pairs = [(target, value)]
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-            pairs = [*zip(target.elts, value.elts, strict=True)]
-        yield from ((one, each) for one, each in pairs if isinstance(one, ast.Name))
+def _assigned(definition: ast.FunctionDef) -> Iterator[tuple[ast.Name, ast.expr]]:
+    """The names to which a function assigns something, one by one, and what; not those of functions in it."""
+    rest: list[ast.AST] = [*definition.body]
+    while rest:
+        node = rest.pop()
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target, value = node.targets[0], node.value
+            pairs = [(target, value)]
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+                pairs = [*zip(target.elts, value.elts, strict=True)]
+            yield from ((one, each) for one, each in pairs if isinstance(one, ast.Name))
+        if not isinstance(node, _FUNCTIONS):
+            rest += ast.iter_child_nodes(node)
 
 
 #: What may run more often than the statement that it is in, or later.
 _APART = (
-    *(ast.For, ast.While, ast.FunctionDef, ast.ClassDef, ast.Lambda),
+    *(ast.For, ast.While, *_FUNCTIONS),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
 )
 
